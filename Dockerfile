@@ -10,7 +10,7 @@ WORKDIR /source
 COPY pyproject.toml README.md LICENSE ./
 COPY src ./src
 RUN python -m venv /opt/evenhand \
-    && /opt/evenhand/bin/pip install --no-cache-dir '.[service,postgres]' \
+    && /opt/evenhand/bin/pip install --no-cache-dir '.[service,postgres,models]' \
     && /opt/evenhand/bin/evenhand warm-up
 
 FROM python:3.11-slim

@@ -6,6 +6,7 @@ BIN := $(VENV)/bin
 PRODUCT := $(VENV)/.product
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
+DOCS := $(VENV)/.docs
 
 # Without bytecode every process that a test starts compiles everything it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -17,7 +18,7 @@ test test-rest proofs: export OPENBLAS_NUM_THREADS := 1
 # Kinds of tests are markers, listed in pyproject.toml; `smoke` brings one of a kind into the quick loop.
 QUICK := smoke or not (slow or process or postgres or browser or statistical)
 
-.PHONY: setup demo test test-all test-rest check proofs bench clean
+.PHONY: setup demo test test-all test-rest check docs proofs bench clean
 
 setup: $(READY)
 
@@ -59,5 +60,12 @@ $(PEERS): $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	@touch $@
 
+docs: $(DOCS)  ## the documentation site in site/: links checked, tutorials executed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
+
+$(DOCS): $(READY)
+	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
+	@touch $@
+
 clean:
-	rm -rf $(VENV) build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.png
+	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.png

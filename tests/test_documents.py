@@ -48,6 +48,13 @@ def test_links_lead_somewhere(document: Path) -> None:
             assert (document.parent / target).exists(), target
 
 
+def test_every_decision_is_listed() -> None:
+    """The index of decisions links to each of them, in order."""
+    folder = ROOT / "docs" / "decisions"
+    listed = re.findall(r"\]\((\d{4}-[^)]+)\)", (folder / "index.md").read_text())
+    assert listed == sorted(path.name for path in folder.glob("0*.md"))
+
+
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_run(example: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every example runs from an empty folder to its end."""

@@ -13,7 +13,7 @@ from evenhand.schema import Category, Date, Number, Ordinal, Schema, YesNo
 from evenhand.version import __version__
 
 if TYPE_CHECKING:
-    from evenhand import auditors, baselines, environments
+    from evenhand import auditors, baselines, datasets, environments, history
     from evenhand.desk import Desk
     from evenhand.interview import Interview
 
@@ -37,16 +37,18 @@ __all__ = [
     "auditors",
     "baselines",
     "certificates",
+    "datasets",
     "environments",
     "errors",
     "fair_distribution",
+    "history",
     "metrics",
     "paper",
     "rewards",
     "theory",
 ]
 
-LATER = ("auditors", "baselines", "environments")
+LATER = ("auditors", "baselines", "datasets", "environments", "history")
 """Imported on first use: deciding needs neither them nor Gymnasium."""
 
 

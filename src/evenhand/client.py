@@ -25,7 +25,16 @@ except ModuleNotFoundError as error:  # pragma: no cover - depends on how it was
     raise MissingExtra("the client needs httpx: pip install 'evenhand[service]'") from error
 
 from evenhand._internal.checks import is_whole
-from evenhand._internal.client_requests import as_candidates, as_dict, as_json, as_key, as_list, as_path, as_query
+from evenhand._internal.client_requests import (
+    as_bounds,
+    as_candidates,
+    as_dict,
+    as_json,
+    as_key,
+    as_list,
+    as_path,
+    as_query,
+)
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.records.review_metadata import ReviewMetadata
 from evenhand.version import __version__
@@ -97,10 +106,21 @@ class DeskClient:
     # Desks.
 
     def open_desk(self, name: str, *, key: str | None = None, **settings: Any) -> dict[str, Any]:
-        """Open a new desk: schema (a Schema, or its dict), features or n_features, capacity, epsilon, seed, ..."""
+        """Open a new desk: schema (a Schema, or its dict), features or n_features, capacity, epsilon, seed, ...
+
+        reward: a name, such as "LogisticUCB", or a new reward model of `evenhand.rewards`.
+        """
         schema: Any = settings.get("schema")
         if hasattr(schema, "to_dict"):
             settings["schema"] = schema.to_dict()
+        reward: Any = settings.get("reward")
+        if hasattr(reward, "recipe"):
+            settings["reward"] = reward.recipe()
+        prior: Any = settings.get("prior")
+        if hasattr(prior, "get_mahalanobis_matrix"):
+            prior = prior.get_mahalanobis_matrix()
+        if prior is not None:
+            settings["prior"] = [as_list(row, "prior") for row in prior]
         return self._post("/api/desks", {"name": name, **settings}, key)
 
     def desks(self) -> Iterator[str]:
@@ -135,18 +155,23 @@ class DeskClient:
         candidates: Any,
         *,
         on_invalid: str | None = None,
+        lower: Any = None,
+        upper: Any = None,
         action: Mapping[str, Any] | None = None,
         key: str | None = None,
     ) -> dict[str, Any]:
         """Choose among candidates, each {"id", "context"} or {"id", "features"}, or the rows of a data frame.
 
         on_invalid: "skip" leaves out candidates who do not fit, "clip" first counts numbers and dates beyond a range as
-        its end; `left_out` and `counted_as` of the response say who and what. "refuse", the default, raises. action: of
-        a desk in shadow mode, {"chosen", "probabilities", "scores"}: what was really done, if it is known yet.
+        its end; `left_out` and `counted_as` of the response say who and what. "refuse", the default, raises. lower,
+        upper: floors and ceilings on probabilities, by id, in the order of the candidates, or one for all; if no fair
+        probabilities keep to them, ServiceProblem with what collides in its `document`. action: of a desk in shadow
+        mode, {"chosen", "probabilities", "scores"}: what was really done, if it is known yet.
         """
-        body: dict[str, Any] = {"candidates": as_candidates(candidates)}
-        body |= {"on_invalid": on_invalid} if on_invalid else {}
-        body |= {} if action is None else {"action": as_dict(action, "action")}
+        people = as_candidates(candidates)
+        fields = {"on_invalid": on_invalid or None, "action": None if action is None else as_dict(action, "action")}
+        fields |= {"lower": as_bounds(lower, people, "lower"), "upper": as_bounds(upper, people, "upper")}
+        body = {"candidates": people} | {name: value for name, value in fields.items() if value is not None}
         return self._post(as_path(desk, "decisions"), body, key)
 
     def decision(self, desk: str, decision: str) -> dict[str, Any]:

@@ -6,6 +6,10 @@ Messages read "x must be ..., got ...". After an error the object that raised it
 True
 """
 
+from __future__ import annotations
+
+from typing import Any
+
 
 class EvenhandError(Exception):
     """The root of all errors that evenhand raises on purpose."""
@@ -52,6 +56,20 @@ class CannotWrite(EvenhandError, OSError):
 
 class CannotListen(EvenhandError, OSError):
     """A port that the service cannot listen on, for example because it is in use."""
+
+
+class CollidingBounds(EvenhandError, ValueError):
+    """Floors and ceilings that no fair probabilities keep to.
+
+    `collisions` is the `allocation.Collisions` behind it: the pairs, the amounts, and what each way out costs.
+    """
+
+    def __init__(self, message: str, collisions: Any) -> None:
+        super().__init__(message, collisions)
+        self.collisions = collisions
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class SolverFailed(EvenhandError, ArithmeticError):

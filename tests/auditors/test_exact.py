@@ -12,15 +12,20 @@ from hypothesis import strategies as st
 
 from evenhand.auditors import (
     Auditor,
+    Branch,
+    Criterion,
     DistanceAuditor,
     DriftingAuditor,
     GroupAuditor,
     LateAuditor,
+    LexicographicAuditor,
     MahalanobisAuditor,
     MovingAuditor,
     NoisyAuditor,
     NormAuditor,
     RotatingAuditor,
+    ThresholdAuditor,
+    TreeAuditor,
     Truth,
     WobblingAuditor,
 )
@@ -39,6 +44,9 @@ EXACT: dict[str, DistanceAuditor] = {
     "rotating": RotatingAuditor(A, 0.013),
     "drifting": DriftingAuditor(A, B, rounds=500),
     "group": GroupAuditor(A, B, feature=1),
+    "lexicographic": LexicographicAuditor([Criterion(1, 0.3, 0.6), Criterion(0, 0.1, 0.2)], alike=0.05),
+    "thresholds": ThresholdAuditor([Criterion(0, -0.1, 0.3), Criterion(0, 0.5, 0.2), Criterion(1, 0.0, 0.1)]),
+    "tree": TreeAuditor(Branch(0, 0.1, 0.5, no=Branch(1, 0.0, 0.2), yes=Branch(1, -0.3, 0.1)), alike=0.02),
 }
 
 

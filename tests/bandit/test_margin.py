@@ -189,9 +189,9 @@ class _Watching(eh.FairBandit):
 
     noted: list[tuple[float, float]]
 
-    def decide(self, contexts: Any) -> eh.Decision:
+    def decide(self, contexts: Any, **bounds: Any) -> eh.Decision:
         scale = self.safeguards.margin.scale
-        decision = super().decide(contexts)
+        decision = super().decide(contexts, **bounds)
         self.noted = [*getattr(self, "noted", []), (scale, float(np.ptp(decision.probabilities)))]
         return decision
 

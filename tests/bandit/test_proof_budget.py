@@ -138,9 +138,9 @@ def test_the_record_says_that_proofs_were_left_out(monkeypatch: pytest.MonkeyPat
 
 
 def _impatient(
-    evidence: Evidence, contexts: Floats, rewards: Floats, capacity: int | None, scale: float
+    evidence: Evidence, contexts: Floats, rewards: Floats, capacity: float | None, scale: float, **bounds: Any
 ) -> ProvedDistances:
-    return proved_distances(evidence, contexts, rewards, capacity, scale, work=1e5)
+    return proved_distances(evidence, contexts, rewards, capacity, scale, work=1e5, **bounds)
 
 
 def test_an_exhausted_budget_stops_every_search() -> None:

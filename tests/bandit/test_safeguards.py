@@ -39,8 +39,8 @@ CAPS = (0, 1, 5, 20)
 class _Copied(eh.FairBandit):
     """The same bandit, of which adversaries make copies to see what it would really play: cap, margin and all."""
 
-    def decide(self, contexts: Any) -> eh.Decision:
-        return super().decide(contexts)
+    def decide(self, contexts: Any, **bounds: Any) -> eh.Decision:
+        return super().decide(contexts, **bounds)
 
 
 def _flagged_rounds(

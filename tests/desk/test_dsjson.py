@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evenhand.adapters.dsjson_ledger import to_dsjson
 from evenhand.desk import Desk, Ledger
-from evenhand.desk.dsjson import to_dsjson
 from evenhand.schema import Category, Number, Schema
 from tests.support.desk_play import D
 

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evenhand.adapters.dsjson_ledger import to_dsjson
 from evenhand.desk import Decide, Desk, GiveReview, ImportPast, open_ledger
-from evenhand.desk.dsjson import to_dsjson
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.queue import QueueFeeder
 from evenhand.desk.replay import digest_of, replay

@@ -14,8 +14,8 @@ import numpy as np
 import orjson
 import pytest
 
+from evenhand.adapters.dsjson_ledger import to_dsjson
 from evenhand.desk import ChangeSettings, Decide, Desk, Event, Ledger, open_ledger
-from evenhand.desk.dsjson import to_dsjson
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.lottery import SeededDraws, new_secret
 from evenhand.desk.projection.projection import QuietBandit
@@ -145,7 +145,7 @@ def test_a_key_that_nothing_committed_to_is_found(path: Path) -> None:
         verify(ledger, "loans")
 
 
-@pytest.mark.parametrize("statement", ["DELETE FROM lottery_secrets", "UPDATE lottery_secrets SET secret = x'00'"])
+@pytest.mark.parametrize("statement", ["DELETE FROM lottery_secrets", "UPDATE lottery_secrets SET secret = x'01'"])
 def test_a_desk_without_its_secret_decides_nothing(path: Path, statement: str) -> None:
     """With another secret no draw would fit the commitment: refused, and the ledger stays as it was."""
     tampered(path, statement)
@@ -158,7 +158,7 @@ def test_a_desk_without_its_secret_decides_nothing(path: Path, statement: str) -
         assert isinstance(changed, Event)
         assert isinstance(refused, DamagedLedger)
         assert desk.head.seq == before.seq + 1
-        assert secret_of(desk.ledger, "loans") in (None, b"\0")
+        assert secret_of(desk.ledger, "loans") in (None, b"\1")
 
 
 def test_processes_that_begin_at_once_get_one_secret(durable_url: str, name: str) -> None:

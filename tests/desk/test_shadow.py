@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evenhand.adapters.dsjson_ledger import to_dsjson
 from evenhand.bandit.safeguards import STEP
 from evenhand.desk import Decide, Desk, Event, Ledger, RecordAction, Switch, open_ledger
-from evenhand.desk.dsjson import to_dsjson
 from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.projection.projection import RoundHistory
 from evenhand.desk.projection.snapshots import from_bytes

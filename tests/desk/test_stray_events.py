@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from evenhand.adapters.dsjson_ledger import to_dsjson
 from evenhand.desk import Decide, Desk, Ledger
-from evenhand.desk.dsjson import to_dsjson
 from evenhand.desk.replay import replay
 from evenhand.errors import DamagedLedger
 from evenhand.ledger.event import Head, Row

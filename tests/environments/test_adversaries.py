@@ -71,8 +71,8 @@ def test_watching_changes_nothing() -> None:
     contexts = Sphere(3).draw(Scene(4), np.random.default_rng(0))
 
     class Stubborn(eh.FairBandit):
-        def decide(self, contexts: Any) -> eh.Decision:
-            return super().decide(-np.asarray(contexts))
+        def decide(self, contexts: Any, **bounds: Any) -> eh.Decision:
+            return super().decide(-np.asarray(contexts), **bounds)
 
     theta, A = [1.0, 0.0, 0.0], np.eye(3) * 0.2
     bandit = eh.FairBandit(3, seed=0, metric=eh.metrics.KnownMetric(A), reward=eh.rewards.KnownReward(theta))

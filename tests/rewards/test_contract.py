@@ -6,9 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestRegressor
+from sklearn.linear_model import Ridge, SGDClassifier
 
 from evenhand._internal.arrays import Floats
-from evenhand.rewards import KnownReward, RewardModel, RidgeUCB
+from evenhand.rewards import KnownReward, LogisticUCB, Predictor, RewardModel, RidgeUCB
 from evenhand.testing import LinearRewardModelContract, RewardModelContract
 
 
@@ -34,6 +36,67 @@ class TestKnownReward(RewardModelContract):
     def make(self) -> RewardModel:
         """A new model."""
         return KnownReward([0.6, 0.0, 0.8])
+
+
+class YesNoContract(RewardModelContract):
+    """The contract for outcomes 0 and 1."""
+
+    reward = 1.0
+
+    def outcomes(self, n: int, seed: int) -> tuple[Floats, Floats]:
+        """Yes with a probability that depends on the context; both answers among the first two."""
+        contexts, rewards = super().outcomes(n, seed)
+        answers = (rewards > np.random.default_rng(seed + 1).uniform(-1, 1, size=n)).astype(np.float64)
+        answers[:2] = (0.0, 1.0)
+        return contexts, answers
+
+
+class TestLogisticUCB(YesNoContract):
+    """Yes and no."""
+
+    def make(self) -> RewardModel:
+        """A new model."""
+        return LogisticUCB(3)
+
+
+class TestPredictorOfRidge(LinearRewardModelContract):
+    """Fitted anew, with an ensemble of copies."""
+
+    def make(self) -> RewardModel:
+        """A new model."""
+        return Predictor(Ridge(alpha=0.1), 3, refit_every=20)
+
+
+class TestPredictorWithConformalWidths(LinearRewardModelContract):
+    """Fitted anew, with online conformal widths."""
+
+    def make(self) -> RewardModel:
+        """A new model."""
+        return Predictor(Ridge(alpha=0.1), 3, width="conformal", refit_every=20)
+
+
+class TestPredictorThatIsUpdated(YesNoContract):
+    """A classifier with `partial_fit`, and a given width."""
+
+    def make(self) -> RewardModel:
+        """A new model."""
+        return Predictor(SGDClassifier(loss="log_loss"), 3, width=0.1, refit_every=10)
+
+
+class TestPredictorOfBoostedTrees(YesNoContract):
+    """A gradient-boosted classifier, fitted anew."""
+
+    def make(self) -> RewardModel:
+        """A new model."""
+        return Predictor(HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5), 3, members=2, refit_every=20)
+
+
+class TestPredictorOfAForest(RewardModelContract):
+    """A forest has members of its own."""
+
+    def make(self) -> RewardModel:
+        """A new model."""
+        return Predictor(RandomForestRegressor(n_estimators=4, max_depth=3), 3, refit_every=20)
 
 
 class ConstantReward(RewardModel):

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
 from evenhand.rewards import KnownReward, RewardModel, RidgeUCB
-from evenhand.rewards.ridge_ucb import REFRESH_EVERY, TIE_BREAK
+from evenhand.rewards.model import TIE_BREAK
+from evenhand.rewards.ridge_ucb import REFRESH_EVERY
 from evenhand.testing.metric_worlds import random_contexts
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import highspy
@@ -24,6 +24,8 @@ class Instance:
     rewards: Floats
     distances: Floats
     capacity: float | None
+    lower: Floats | None = None
+    upper: Floats | None = None
 
     @property
     def scale(self) -> float:
@@ -33,7 +35,9 @@ class Instance:
         return float(np.max(np.abs(self.rewards))) * max(1.0, limit)
 
     def __repr__(self) -> str:  # so that a failing test can be repeated
-        return f"Instance({self.kind!r}, {self.rewards.tolist()}, np.array({self.distances.tolist()}), {self.capacity})"
+        program = f"{self.rewards.tolist()}, np.array({self.distances.tolist()}), {self.capacity}"
+        bounds = "" if self.lower is None or self.upper is None else f", {self.lower.tolist()}, {self.upper.tolist()}"
+        return f"Instance({self.kind!r}, {program}{bounds})"
 
 
 def mahalanobis(rng: np.random.Generator, k: int, size: float, rank: int = 5) -> tuple[Floats, Floats]:
@@ -142,8 +146,48 @@ def make_instance(number: int, most: int = 16) -> Instance:
     return Instance(kind.__name__, rewards, distances, capacity)
 
 
+def make_bounded_instance(number: int, most: int = 16) -> Instance:
+    """The same with floors and ceilings: of few candidates or of many, some at 0, some equal, on a grid or not.
+
+    Those of odd numbers lie around probabilities that fit, and often touch them; most of the others collide.
+    """
+    plain = make_instance(number, most)
+    rng, k = np.random.default_rng([2025, number]), len(plain.rewards)
+    if number % 2:
+        fit = _probabilities_that_fit(rng, plain)
+        loose = rng.choice([0.0, 0.2, 1.0], size=(2, k)) * rng.random((2, k))
+        return replace(plain, lower=fit * (1.0 - loose[0]), upper=fit + (1.0 - fit) * loose[1])
+    floor, ceiling = rng.choice([0.05, 0.3, 1.0]), rng.choice([0.0, 0.5, 0.9])
+    lower = np.where(rng.random(k) < rng.choice([0.1, 0.5, 1.0]), floor * rng.random(k), 0.0)
+    upper = np.where(rng.random(k) < rng.choice([0.1, 0.5, 1.0]), ceiling + (1.0 - ceiling) * rng.random(k), 1.0)
+    upper[rng.random(k) < 0.1] = 0.0  # not eligible
+    if rng.random() < 0.3:
+        lower, upper = np.round(lower, 1), np.round(upper, 1)
+    lower = np.minimum(lower, upper)
+    given = rng.random(k) < 0.1
+    lower[given] = upper[given]
+    return replace(plain, lower=lower, upper=upper)
+
+
+def _probabilities_that_fit(rng: np.random.Generator, instance: Instance) -> Floats:
+    """Random probabilities within all distances and the capacity, by shortest paths."""
+    paths = np.minimum(instance.distances, instance.distances.T)
+    for middle in range(len(paths)):
+        paths = np.minimum(paths, paths[:, [middle]] + paths[[middle]])
+    np.fill_diagonal(paths, 0.0)
+    p = np.min(rng.random(len(paths))[None, :] + paths, axis=1)
+    return np.asarray(p if instance.capacity is None else p * min(1.0, instance.capacity / p.sum()))
+
+
 def full_model_value(instance: Instance) -> float:
     """The value of the program by HiGHS with every row in the model."""
+    value = full_model_value_or_none(instance)
+    assert value is not None, instance
+    return value
+
+
+def full_model_value_or_none(instance: Instance) -> float | None:
+    """The same; None if nothing fits."""
     a, c = instance.rewards, np.minimum(instance.distances, instance.distances.T)
     k = len(a)
     i, j = np.triu_indices(k, 1)
@@ -152,7 +196,8 @@ def full_model_value(instance: Instance) -> float:
     model.silent()
     for side in ("primal", "dual"):
         model.setOptionValue(f"{side}_feasibility_tolerance", 1e-10)
-    model.addVars(k, np.zeros(k), np.ones(k))
+    lower, upper = instance.lower, instance.upper
+    model.addVars(k, np.zeros(k) if lower is None else lower, np.ones(k) if upper is None else upper)
     model.changeColsCost(k, np.arange(k, dtype=np.int32), -a)
     columns = np.stack([i, j], axis=1).ravel().astype(np.int32)
     starts = np.arange(0, 2 * len(i), 2, dtype=np.int32)
@@ -160,5 +205,7 @@ def full_model_value(instance: Instance) -> float:
     if instance.capacity is not None:
         model.addRow(-np.inf, instance.capacity, k, np.arange(k, dtype=np.int32), np.ones(k))
     model.run()
+    if model.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+        return None
     assert model.getModelStatus() == highspy.HighsModelStatus.kOptimal
     return float(a @ np.array(model.getSolution().col_value))

@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
+from evenhand._internal.frames import as_frame
 from evenhand.errors import InvalidInput
 
 MAX_KEY = 200
@@ -126,15 +127,15 @@ def as_list(value: Any, name: str) -> list[Any]:
 
 
 def as_candidates(value: Any) -> list[Any]:
-    """A list of candidates; of a pandas or polars frame {"id", "features"}: ids by the column "id" or the index.
+    """A list of candidates; of a data frame {"id", "features"}: ids by the column "id" or the index.
 
     Missing values are None, dates and times in ISO form.
     """
-    if not (hasattr(value, "columns") and hasattr(value, "to_numpy")):
+    frame = as_frame(value, "candidates")
+    if frame is None:
         return as_list(value, "candidates")
-    rows = value.to_dicts() if hasattr(value, "to_dicts") else value.to_dict(orient="records")
-    labels = value["id"].to_list() if "id" in value.columns else list(getattr(value, "index", range(len(value))))
-    features = [{str(name): _cell(cell) for name, cell in row.items() if name != "id"} for row in rows]
+    labels = frame.column("id") if "id" in frame.names else frame.labels
+    features = [{str(name): _cell(cell) for name, cell in row.items() if name != "id"} for row in frame.rows()]
     return [{"id": str(label), "features": row} for label, row in zip(labels, features, strict=True)]
 
 
@@ -150,3 +151,18 @@ def as_dict(value: Any, name: str) -> dict[Any, Any]:
         return dict(value)
     except (TypeError, ValueError):
         raise InvalidInput(f"{name} must be a dict, got {value!r}") from None
+
+
+def as_bounds(value: Any, candidates: Sequence[Any], name: str) -> Any:
+    """Floors or ceilings for a request, by id: from one number, or a list in the order of the candidates.
+
+    >>> as_bounds([0.1, 0.2], [{"id": "a"}, {"id": "b"}], "lower"), as_bounds(0.5, [{"id": "a"}], "upper")
+    ({'a': 0.1, 'b': 0.2}, {'a': 0.5})
+    """
+    if value is None or isinstance(value, Mapping):
+        return value
+    ids = [one.get("id") for one in candidates if isinstance(one, Mapping)]
+    bounds = as_list(value, name) if hasattr(value, "__len__") else [value] * len(ids)
+    if len(bounds) != len(candidates) or len(ids) != len(candidates):
+        raise InvalidInput(f"{name} must be one for each of {len(candidates)} candidates, got {len(bounds)}")
+    return dict(zip(ids, bounds, strict=True))

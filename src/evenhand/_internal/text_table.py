@@ -17,8 +17,10 @@ def aligned(table: Sequence[Sequence[str]]) -> list[str]:
     return ["  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
 
 
-def probability_table(names: Sequence[str], probabilities: Sequence[float], chosen: Sequence[int]) -> list[str]:
+def probability_table(names: Sequence[str], probabilities: Sequence[float], chosen: Sequence[int] | None) -> list[str]:
     """Candidates with their probabilities, the highest first, and who was chosen; the first ten, and all chosen ones.
+
+    chosen: None if probabilities are shares, of which nobody is drawn.
 
     >>> print("\\n".join(probability_table(["a", "b"], [0.25, 0.75], [0])))
     candidate  probability
@@ -26,8 +28,9 @@ def probability_table(names: Sequence[str], probabilities: Sequence[float], chos
     a          0.250        chosen
     """
     order = sorted(range(len(names)), key=lambda i: (-probabilities[i], i))
-    shown = [i for place, i in enumerate(order) if place < MOST_ROWS or i in chosen]
-    rows = [("candidate", "probability", "")]
-    rows += [(names[i], f"{probabilities[i]:.3f}", "chosen" * (i in chosen)) for i in shown]
+    drawn = chosen or ()
+    shown = [i for place, i in enumerate(order) if place < MOST_ROWS or i in drawn]
+    rows = [("candidate", "share" if chosen is None else "probability", "")]
+    rows += [(names[i], f"{probabilities[i]:.3f}", "chosen" * (i in drawn)) for i in shown]
     left = len(names) - len(shown)
     return [*aligned(rows), *([f"and {left} more"] if left else [])]

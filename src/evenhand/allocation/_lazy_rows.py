@@ -13,6 +13,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand._internal.linear_program import LinearProgram
+from evenhand.allocation._bounded_filling import implied_floors
 from evenhand.allocation._program import FairProgram, scaled
 from evenhand.errors import SolverFailed
 
@@ -32,7 +33,7 @@ ROWS_PER_CANDIDATE_AND_SOLVE = 2
 def solve_by_lazy_rows(program: FairProgram) -> Floats:
     """Optimal probabilities (k,). Cost: a few solves with O(k) rows each, and O(k^2) per solve to find violations."""
     k = len(program.rewards)
-    model = LinearProgram(np.zeros(k), np.full(k, UNIT))
+    model = LinearProgram(UNIT * program.floors, UNIT * program.ceilings)
     if math.isfinite(program.budget):
         model.add_rows(np.ones((1, k)), np.array([-np.inf]), np.array([program.budget * UNIT]))
     objective = UNIT * scaled(program.rewards)[0]
@@ -40,7 +41,7 @@ def solve_by_lazy_rows(program: FairProgram) -> Floats:
     while True:
         best = model.maximise(objective)
         if best is None:
-            raise SolverFailed("HiGHS calls the program infeasible, yet equal probabilities satisfy it")
+            raise SolverFailed("HiGHS calls the program infeasible, yet equal probabilities or the floors satisfy it")
         p = best.x / UNIT
         pairs = most_violated_rows(p, program.distances, missing, VIOLATION_TOLERANCE, ROWS_PER_CANDIDATE_AND_SOLVE)
         if len(pairs) == 0:
@@ -82,11 +83,14 @@ def most_violated_rows(p: Floats, c: Floats, missing: Mask, tolerance: float, pe
 
 def polish(p: Floats, program: FairProgram) -> Floats:
     """Remove the solver's rounding by lowering probabilities until all constraints hold."""
-    p = np.clip(p, 0.0, 1.0)
+    p = np.clip(p, program.floors, program.ceilings)
     lower_to_feasible(p, program.distances)
     total = float(p.sum())
     if total > program.budget:
-        p *= program.budget / total
+        floors, _, _ = implied_floors(program.floors, program.distances, 0.0)  # which nothing needs to fall below
+        least = float(floors.sum())
+        share = (program.budget - least) / (total - least) if total > least else 0.0
+        p = floors + (p - floors) * max(0.0, share)
     return p
 
 

@@ -201,16 +201,17 @@ def saturate(network: Network, source: int, sink: int, least_room: float) -> Ind
 
 
 @jit
-def dual_flow(surplus: Floats, p: Floats, c: Floats, tolerance: float, least_room: float) -> tuple[Indices, Floats]:
+def dual_flow(
+    surplus: Floats, p: Floats, c: Floats, lower: Floats, upper: Floats, tolerance: float, least_room: float
+) -> tuple[Indices, Floats]:
     """The tight constraints, (n, 2) as (upper, lower) candidate, and the flow along each (n,): its dual price.
 
     Candidate i has the surplus a_i - price, which may flow along a tight constraint i -> j. At a probability strictly
-    between 0 and 1 the flow must balance; at 1 some surplus may remain (the price of the ceiling) and at 0 some may be
-    missing (the price of the floor). The probabilities are optimal exactly when such a flow exists.
+    between its floor and its ceiling the flow must balance; at the ceiling some surplus may remain (its price) and at
+    the floor some may be missing (its price). The probabilities are optimal exactly when such a flow exists.
 
-    surplus (k,), p (k,), c (k, k). Ceiling and floor meet in one extra node, which balances the whole: then a
-    single maximum flow fills every demand if any flow does. No path leads from the floor to the ceiling, since
-    probabilities only fall along an arc. Cost: O(k^2) and one maximum flow.
+    surplus (k,), p (k,), c (k, k), floors and ceilings (k,). Ceilings and floors meet in one extra node, which balances
+    the whole: then a single maximum flow fills every demand if any flow does. Cost: O(k^2) and one maximum flow.
     """
     k = len(p)
     graph = find_tight(p, c, tolerance)
@@ -228,9 +229,9 @@ def dual_flow(surplus: Floats, p: Floats, c: Floats, tolerance: float, least_roo
         elif amount < 0.0:
             position = add_arc(network, position, i, sink, -amount)
     for i in range(k):
-        if p[i] >= 1.0 - tolerance:
+        if p[i] >= upper[i] - tolerance:
             position = add_arc(network, position, i, outside, np.inf)
-        if p[i] <= tolerance:
+        if p[i] <= lower[i] + tolerance:
             position = add_arc(network, position, outside, i, np.inf)
     saturate(network, source, sink, least_room)
     ends = np.empty((count, 2), np.int64)

@@ -2,16 +2,16 @@
 
 Without a capacity the program is the dual of a transport problem: candidates with positive reward supply a surplus,
 those with negative reward demand it, and it is shipped between candidates at a cost of their distance. In the first
-basis nothing is shipped: probability 1 for suppliers, 0 for the others. A violated constraint enters the basis, the
-surplus on the cycle it closes is rerouted along it, and the arc whose flow falls to zero first leaves. The cost of the
-transport falls with each pivot, until no constraint is violated.
+basis nothing is shipped: suppliers are at their ceiling, the others at their floor, 1 and 0 unless others are given. A
+violated constraint enters the basis, the surplus on the cycle it closes is rerouted along it, and the arc whose flow
+falls to zero first leaves. The cost of the transport falls with each pivot, until no constraint is violated.
 
 A basis is a spanning tree of tight constraints: the parent of a candidate is another one or the root, which stands for
-both bounds 0 and 1. A candidate is held when the constraint to its parent keeps it from rising (p_i - p_parent = c, or
-p_i = 1), and lifted when it keeps it from sinking (p_parent - p_i = c, or p_i = 0). At a price on capacity, a subtree
-of n candidates with total reward r has the surplus r - n * price. Probabilities are optimal at that price when no
-constraint is violated, no held subtree has a surplus below 0 and no lifted one above 0: the surplus then flows from
-higher probabilities to lower ones.
+both bounds. A candidate is held when the constraint to its parent keeps it from rising (p_i - p_parent = c, or p_i is
+at its ceiling), and lifted when it keeps it from sinking (p_parent - p_i = c, or p_i is at its floor). At a price on
+capacity, a subtree of n candidates with total reward r has the surplus r - n * price. Probabilities are optimal at that
+price when no constraint is violated, no held subtree has a surplus below 0 and no lifted one above 0: the surplus then
+flows from higher probabilities to lower ones.
 """
 
 from __future__ import annotations
@@ -37,6 +37,8 @@ NODE = np.dtype(
         ("preceding", np.int64),
         ("reward", np.float64),  # of the whole subtree
         ("size", np.float64),  # of the whole subtree
+        ("floor", np.float64),
+        ("ceiling", np.float64),
         ("held", np.bool_),
     ],
     align=True,
@@ -49,7 +51,7 @@ Tree = NDArray[np.void]
 
 @jit
 def initial_tree(a: Floats) -> Tree:
-    """The tree of all probabilities 0 for rewards a (k,): every candidate is lifted by the root."""
+    """The tree of all probabilities 0 for rewards a (k,): every candidate is lifted by the root. Ceilings are 1."""
     k = len(a)
     tree = np.empty(k + 1, NODE)
     for i in range(k):
@@ -59,11 +61,21 @@ def initial_tree(a: Floats) -> Tree:
         tree[i].preceding = i - 1
         tree[i].reward = a[i]
         tree[i].size = 1.0
+        tree[i].floor = 0.0
+        tree[i].ceiling = 1.0
         tree[i].held = False
     tree[k - 1].following = -1
     tree[k].parent = -1
     tree[k].child = 0
     return tree
+
+
+@jit
+def set_bounds(tree: Tree, lower: Floats, upper: Floats) -> None:
+    """Give all candidates of a tree these floors and ceilings, (k,) each."""
+    for i in range(len(lower)):
+        tree[i].floor = lower[i]
+        tree[i].ceiling = upper[i]
 
 
 @jit
@@ -149,7 +161,9 @@ def shift_subtree(tree: Tree, top: int, p: Floats, by: float, members: Indices) 
 
 @jit
 def fit_to_price(tree: Tree, p: Floats, price: float, members: Indices) -> None:
-    """Make the tree feasible at this price: lifted subtrees with a surplus go to 1, held ones with a deficit to 0.
+    """Make the tree feasible at this price: lifted subtrees with a surplus go up, held ones with a deficit go down.
+
+    Their top goes to its ceiling or its floor, and is attached to the root.
 
     Small subtrees first, since a subtree that leaves changes the surplus of those above it.
     """
@@ -160,25 +174,20 @@ def fit_to_price(tree: Tree, p: Floats, price: float, members: Indices) -> None:
         i = nodes[e]
         surplus = tree[i].reward - price * tree[i].size
         if surplus < 0.0 if tree[i].held else surplus > 0.0:
-            shift_subtree(tree, i, p, (1.0 if surplus > 0.0 else 0.0) - p[i], members)
+            shift_subtree(tree, i, p, (tree[i].ceiling if surplus > 0.0 else tree[i].floor) - p[i], members)
             move_subtree(tree, i, i, root, surplus > 0.0)
 
 
 @jit
-def most_violated(i: int, p: Floats, c: Floats, tolerance: float) -> tuple[float, int]:
+def most_violated(i: int, p: Floats, c: Floats, ceiling: float, tolerance: float) -> tuple[float, int]:
     """The largest violation p_i - p_j - c_ij of i's constraints, and j; (tolerance, -1) when there is none.
 
-    The root, number k, has probability 0: p_i <= 1 and p_i >= 0 are constraints against it.
+    The root, number k, has probability 0: p_i <= ceiling is a constraint against it.
     """
     k = len(p)
     worst, lower = tolerance, -1
-    if i == k:
-        for j in range(k):
-            if -p[j] > worst:
-                worst, lower = -p[j], j
-        return worst, lower
-    if p[i] - 1.0 > worst:
-        worst, lower = p[i] - 1.0, k
+    if p[i] - ceiling > worst:
+        worst, lower = p[i] - ceiling, k
     reach, violated = p[i] - worst, False
     for j in range(k):  # most rows have no worse violation, and a loop without an exit is vectorised
         violated |= c[i, j] + p[j] < reach
@@ -187,6 +196,16 @@ def most_violated(i: int, p: Floats, c: Floats, tolerance: float) -> tuple[float
             excess = p[i] - p[j] - c[i, j]
             if excess > worst:
                 worst, lower = excess, j
+    return worst, lower
+
+
+@jit
+def farthest_below(tree: Tree, p: Floats, tolerance: float) -> tuple[float, int]:
+    """The same for the root: by how much somebody is below their floor, and who."""
+    worst, lower = tolerance, -1
+    for j in range(len(p)):
+        if tree[j].floor - p[j] > worst:
+            worst, lower = tree[j].floor - p[j], j
     return worst, lower
 
 
@@ -221,14 +240,18 @@ def leaving_subtree(tree: Tree, upper: int, lower: int, price: float, visits: In
 def solve_at_price(tree: Tree, p: Floats, c: Floats, price: float, changes: int) -> int:
     """Make a tree and its probabilities (k,) optimal at this price, in place; return the pivots, -1 if over the limit.
 
-    Cost: O(k) per pivot, and per candidate whose constraints are scanned: some 3 per pivot.
+    Something must fit between floors and ceilings. Cost: O(k) per pivot, and per candidate whose constraints are
+    scanned: some 3 per pivot.
     """
     k = len(p)
     members, visits = np.empty(k + 1, np.int64), np.zeros(k + 1, np.int64)
     fit_to_price(tree, p, price, members)
     used, intact, upper = 0, 0, 0
     while intact <= k:
-        excess, lower = most_violated(upper, p, c, VIOLATION_TOLERANCE)
+        if upper < k:
+            excess, lower = most_violated(upper, p, c, tree[upper].ceiling, VIOLATION_TOLERANCE)
+        else:
+            excess, lower = farthest_below(tree, p, VIOLATION_TOLERANCE)
         if lower < 0:
             intact += 1
         else:
@@ -257,11 +280,11 @@ def worth_more(a: Floats, price: float, p: Floats, other: Floats) -> float:
 
 
 @jit
-def mixture(p: Floats, other: Floats, share: float) -> Floats:
-    """p + share * (other - p), clipped to [0, 1]."""
+def mixture(tree: Tree, p: Floats, other: Floats, share: float) -> Floats:
+    """p + share * (other - p), clipped to floors and ceilings."""
     mixed = np.empty(len(p))
     for i in range(len(p)):
-        mixed[i] = min(1.0, max(0.0, p[i] + share * (other[i] - p[i])))
+        mixed[i] = min(tree[i].ceiling, max(tree[i].floor, p[i] + share * (other[i] - p[i])))
     return mixed
 
 
@@ -269,28 +292,49 @@ def mixture(p: Floats, other: Floats, share: float) -> Floats:
 def search_price(a: Floats, c: Floats, capacity: float, least: float, changes: int) -> tuple[Floats, int]:
     """Probabilities (k,) that maximise a.p within the capacity, and the number of prices tried, -1 on failure.
 
-    a (k,) rewards, c (k, k) symmetric distances, at most `changes` pivots at each price. A price on capacity replaces
-    the constraint. Two solutions, one above the capacity and one below, are equally good at exactly one price; if no
-    other is better at that price, their mixture that fits the capacity is optimal (the feasible set is convex).
-    Otherwise the better one replaces one of the two: Newton's method on a piecewise linear function, so it ends. Cost:
-    `solve_at_price` once without a capacity, some 10 times with one.
+    a (k,) rewards, c (k, k) symmetric distances, at most `changes` pivots at each price.
     """
     k = len(a)
     a, _ = scaled(a)
+    return search_from(initial_tree(a), a, c, capacity, np.zeros(k), np.zeros(k), least, changes)
+
+
+@jit
+def search_price_between(
+    a: Floats, c: Floats, capacity: float, lower: Floats, upper: Floats, floors: Floats, least: float, changes: int
+) -> tuple[Floats, int]:
+    """The same between floors and ceilings (k,); `floors` (k,) are the implied ones, from `implied_floors`."""
+    a, _ = scaled(a)
     tree = initial_tree(a)
-    below, above = np.zeros(k), np.zeros(k)
+    set_bounds(tree, lower, upper)
+    return search_from(tree, a, c, capacity, floors.copy(), lower.copy(), least, changes)
+
+
+@jit
+def search_from(
+    tree: Tree, a: Floats, c: Floats, capacity: float, below: Floats, above: Floats, least: float, changes: int
+) -> tuple[Floats, int]:
+    """Search for the price of capacity, from a tree whose candidates are at their floors, `above` (k,), overwritten.
+
+    below (k,): the least probabilities that keep to all constraints. A price on capacity replaces the constraint.
+    Two solutions, one above the capacity and one below, are equally good at exactly one price; if no other is better at
+    that price, their mixture that fits the capacity is optimal (the feasible set is convex). Otherwise the better one
+    replaces one of the two: Newton's method on a piecewise linear function, so it ends. Cost: `solve_at_price` once
+    without a capacity, some 10 times with one.
+    """
+    k = len(a)
     used, tried = solve_at_price(tree, above, c, 0.0, changes), 1
     latest = above
     while used >= 0 and tried < MOST_PRICES:
         excess, spare = above.sum() - capacity, capacity - below.sum()
         if excess <= 0.0:
-            return mixture(above, above, 0.0), tried
+            return mixture(tree, above, above, 0.0), tried
         price = worth_more(a, 0.0, above, below) / (excess + spare)
         latest = latest.copy()
         used, tried = solve_at_price(tree, latest, c, price, changes), tried + 1
         resolution = k * least * 100.0  # of the probabilities
         if used >= 0 and worth_more(a, price, latest, below) <= resolution:
-            return mixture(below, above, spare / (excess + spare)), tried
+            return mixture(tree, below, above, spare / (excess + spare)), tried
         if latest.sum() > capacity:
             above = latest
         else:

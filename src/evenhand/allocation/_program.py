@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import refusal
+from evenhand._internal.frames import as_frame
 from evenhand._internal.jit import FLOAT, jit
 from evenhand.errors import InvalidInput, SolverFailed
 
@@ -19,7 +20,7 @@ FEASIBILITY_TOLERANCE = 1e-9
 
 
 class FairProgram(NamedTuple):
-    """Maximise a.p subject to 0 <= p <= 1, |p_i - p_j| <= c_ij and sum p <= B."""
+    """Maximise a.p subject to l <= p <= u, |p_i - p_j| <= c_ij and sum p <= B."""
 
     rewards: Floats
     """a (k,), finite."""
@@ -27,6 +28,20 @@ class FairProgram(NamedTuple):
     """c (k, k), symmetric, >= 0, inf where there is no constraint, 0 on the diagonal."""
     capacity: float
     """B > 0, inf for no limit."""
+    lower: Floats | None = None
+    """Floors l (k,), from 0 to 1; None for 0."""
+    upper: Floats | None = None
+    """Ceilings u (k,), from 0 to 1, none below its floor; None for 1. There are either both or neither."""
+
+    @property
+    def floors(self) -> Floats:
+        """The floors, (k,)."""
+        return np.zeros(len(self.rewards)) if self.lower is None else self.lower
+
+    @property
+    def ceilings(self) -> Floats:
+        """The ceilings, (k,)."""
+        return np.ones(len(self.rewards)) if self.upper is None else self.upper
 
     @property
     def budget(self) -> float:
@@ -34,13 +49,43 @@ class FairProgram(NamedTuple):
         return self.capacity if self.capacity < len(self.rewards) else math.inf
 
 
-def check_program(rewards: ArrayLike, distances: ArrayLike, capacity: float | None) -> FairProgram:
+def check_program(
+    rewards: ArrayLike,
+    distances: ArrayLike,
+    capacity: float | None,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+) -> FairProgram:
     """The program of these inputs; raises InvalidInput. Cost: O(k^2)."""
     a, raw, limit = read_program(rewards, distances, capacity)
     c = np.empty(raw.shape)
     i, j = examine(a, raw, c)
     refuse_bad(a, raw, i, j)
-    return FairProgram(a, c, limit)
+    return FairProgram(a, c, limit, *read_bounds(lower, upper, len(a)))
+
+
+def read_bounds(lower: ArrayLike | None, upper: ArrayLike | None, k: int) -> tuple[Floats, Floats] | tuple[None, None]:
+    """Floors and ceilings of k candidates, each (k,), a copy; None for both if neither is given.
+
+    Each may be one number for all. InvalidInput unless 0 <= lower <= upper <= 1.
+    """
+    if lower is None and upper is None:
+        return None, None
+    floors = _read_bound("lower", 0.0 if lower is None else lower, k)
+    ceilings = _read_bound("upper", 1.0 if upper is None else upper, k)
+    for i in np.flatnonzero(floors > ceilings).tolist():
+        raise InvalidInput(f"lower must be <= upper, candidate {i} has {floors[i]} and {ceilings[i]}")
+    return floors, ceilings
+
+
+def _read_bound(name: str, values: ArrayLike, k: int) -> Floats:
+    bound = _as_floats(values, name)
+    if bound.shape not in ((), (k,)):
+        raise InvalidInput(f"{name} must be a number, or have shape ({k},) for {k} candidates, got {bound.shape}")
+    bound = np.full(k, bound)
+    for i in np.flatnonzero(~((bound >= 0.0) & (bound <= 1.0))).tolist():  # NaN as well
+        raise InvalidInput(f"{name} must be from 0 to 1, candidate {i} has {bound[i]}")
+    return bound
 
 
 def read_program(rewards: ArrayLike, distances: ArrayLike, capacity: float | None) -> tuple[Floats, Floats, float]:
@@ -73,7 +118,8 @@ def _as_floats(values: ArrayLike, name: str) -> Floats:
     if type(values) is np.ndarray and values.dtype == FLOAT and values.flags.carray:
         return values
     try:
-        array: NDArray[Any] = np.asarray(values)
+        frame = as_frame(values, name)
+        array: NDArray[Any] = np.asarray(values if frame is None else frame.array())
         if array.dtype.kind not in "biufO":
             raise InvalidInput(f"{name} must be real numbers, got {array.dtype}")
         return np.array(array, dtype=FLOAT, order="C")
@@ -149,7 +195,11 @@ def worst_excess(p: Floats, c: Floats, capacity: float) -> tuple[float, int, int
 
 def verify_probabilities(p: Floats, program: FairProgram) -> float:
     """The largest violation of the program's constraints by p; SolverFailed if it is more than rounding."""
-    return refuse_excess(*worst_excess(p, program.distances, program.capacity))
+    worst, i, j = worst_excess(p, program.distances, program.capacity)
+    if program.lower is not None and program.upper is not None:
+        outside = float(np.max(np.maximum(program.lower - p, p - program.upper)))
+        worst, i, j = (outside, -1, -1) if outside > worst else (worst, i, j)
+    return refuse_excess(worst, i, j)
 
 
 def refuse_excess(worst: float, i: int, j: int) -> float:

@@ -35,8 +35,10 @@ def richest_lifted(tree: Tree, least_gain: float) -> int:
 
 
 @jit
-def shortest_slack(p: Floats, c: Floats, rising: Indices, count: int, outside: Floats) -> tuple[float, int, int]:
-    """How far the first `count` of `rising` can rise, who is stopped then, and by whom: k for the bound 1.
+def shortest_slack(
+    tree: Tree, p: Floats, c: Floats, rising: Indices, count: int, outside: Floats
+) -> tuple[float, int, int]:
+    """How far the first `count` of `rising` can rise, who is stopped then, and by whom: k for their ceiling.
 
     `outside` (k,) holds the probabilities of those who stay and inf for those who rise. Cost: O(k |rising|).
     """
@@ -44,8 +46,8 @@ def shortest_slack(p: Floats, c: Floats, rising: Indices, count: int, outside: F
     step, stopped, by = np.inf, -1, k
     for e in range(count):
         i = rising[e]
-        if 1.0 - p[i] < step:
-            step, stopped, by = 1.0 - p[i], i, k
+        if tree[i].ceiling - p[i] < step:
+            step, stopped, by = tree[i].ceiling - p[i], i, k
         reach, closer = p[i] + step, False
         for j in range(k):  # most rows have no smaller slack, and a loop without an exit is vectorised
             closer |= c[i, j] + outside[j] < reach
@@ -68,27 +70,38 @@ def fill(
     """
     k = len(a)
     smaller, exponent = scaled(a)
-    tree = initial_tree(smaller)
-    p, outside = np.zeros(k), np.zeros(k)
-    rising = np.empty(k + 1, np.int64)
-    left, read = capacity, 0
+    p = np.zeros(k)
+    price, read = pour(initial_tree(smaller), p, c, capacity, tolerance, least_gain, rows)
+    return p, math.ldexp(price, exponent), read
+
+
+@jit
+def pour(
+    tree: Tree, p: Floats, c: Floats, left: float, tolerance: float, least_gain: float, rows: int
+) -> tuple[float, int]:
+    """Raise the probabilities p (k,) of a tree to the best ones, in place; the price and the number of rows read.
+
+    left: the capacity that is not used yet.
+    """
+    k, read = len(p), 0
+    outside, rising = p.copy(), np.empty(k + 1, np.int64)
     while True:
         top = richest_lifted(tree, least_gain)
         if top < 0:
-            return p, 0.0, read
+            return 0.0, read
         count = subtree(tree, top, rising)
         if read + count > rows:
-            return p, 0.0, -1
+            return 0.0, -1
         read += count
         for e in range(count):
             outside[rising[e]] = np.inf
-        step, stopped, by = shortest_slack(p, c, rising, count, outside)
+        step, stopped, by = shortest_slack(tree, p, c, rising, count, outside)
         move = min(step, left / count)
         left = max(0.0, left - move * count)
         for e in range(count):
             i = rising[e]
-            p[i] = min(1.0, p[i] + move)
+            p[i] = min(tree[i].ceiling, p[i] + move)
             outside[i] = p[i]
         if step - move > tolerance:  # the capacity stops them, not a constraint
-            return p, math.ldexp(tree[top].reward / count, exponent), read
+            return tree[top].reward / count, read
         move_subtree(tree, top, stopped, by, True)

@@ -4,7 +4,8 @@ Weak duality: for every choice of prices >= 0 with
 
     a_i - price = sum_j y_ij - sum_j y_ji + ceiling_i - floor_i      for all i,
 
-no feasible p is worth more than price * B + sum y_ij c_ij + sum ceiling_i. A p worth exactly that is optimal.
+no feasible p is worth more than price * B + sum y_ij c_ij + sum ceiling_i u_i - sum floor_i l_i, where p_i lies from
+its floor l_i to its ceiling u_i: 0 and 1 unless others are given. A p worth exactly that is optimal.
 """
 
 from __future__ import annotations
@@ -37,9 +38,9 @@ class OptimalityCertificate:
     constraint_prices: dict[tuple[int, int], float]
     """y_ij > 0 for (i, j) with p_i - p_j = c_ij: the direction is from the higher to the lower probability."""
     ceiling_prices: Floats
-    """(k,), >= 0: what letting p_i exceed 1 would earn."""
+    """(k,), >= 0: what letting p_i exceed its ceiling, 1 by default, would earn."""
     floor_prices: Floats
-    """(k,), >= 0: what letting p_i fall below 0 would earn."""
+    """(k,), >= 0: what letting p_i fall below its floor, 0 by default, would earn."""
     dual_value: float
     """No feasible probabilities are worth more than this."""
     gap: float
@@ -75,6 +76,18 @@ class Allocation:
         count = fill_tight_pairs(p, self.program.distances, REPORTED_TOLERANCE, pairs)
         return tuple([(i, j) for i, j in pairs[:count].tolist()])
 
+    @property
+    def at_floor(self) -> tuple[int, ...]:
+        """The candidates whose floor was given, above 0, and who have no more than that."""
+        floors = self.program.floors
+        return tuple(np.flatnonzero((floors > 0.0) & (self.probabilities <= floors + REPORTED_TOLERANCE)).tolist())
+
+    @property
+    def at_ceiling(self) -> tuple[int, ...]:
+        """The candidates whose ceiling was given, below 1, and who have all of it."""
+        ceilings = self.program.ceilings
+        return tuple(np.flatnonzero((ceilings < 1.0) & (self.probabilities >= ceilings - REPORTED_TOLERANCE)).tolist())
+
     def constraint_prices(self) -> dict[tuple[int, int], float]:
         """For each pair (i, j), i < j: the reward per unit of additional distance, where not 0.
 
@@ -93,7 +106,8 @@ class Allocation:
         a, c, p = self.program.rewards, self.program.distances, self.probabilities
         _, exponent = scaled(a)
         surplus = np.ldexp(a - self.price, -exponent)
-        ends, flow = dual_flow(surplus, p, c, REPORTED_TOLERANCE, LEAST_GAIN)
+        lower, upper = self.program.floors, self.program.ceilings
+        ends, flow = dual_flow(surplus, p, c, lower, upper, REPORTED_TOLERANCE, LEAST_GAIN)
         constraint_prices = _net_prices(ends, np.ldexp(flow, exponent))
         rest = a - self.price
         dual_value = 0.0 if self.price == 0.0 else self.price * self.program.capacity
@@ -104,7 +118,7 @@ class Allocation:
         # What the flow leaves goes to ceiling and floor: the prices balance by construction, and any error of the flow
         # shows up in the gap.
         ceiling, floor = np.maximum(rest, 0.0), np.maximum(-rest, 0.0)
-        dual_value = float(dual_value + ceiling.sum())
+        dual_value = float(dual_value + (ceiling * upper).sum() - (floor * lower).sum())
         return OptimalityCertificate(self.price, constraint_prices, ceiling, floor, dual_value, dual_value - self.value)
 
 
@@ -126,6 +140,9 @@ def verify_certificate(
     rewards: ArrayLike,
     distances: ArrayLike,
     capacity: float | None = 1,
+    *,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
 ) -> None:
     """Raise SolverFailed unless the certificate proves the probabilities optimal for these inputs.
 
@@ -135,14 +152,15 @@ def verify_certificate(
     >>> best = fair_distribution([1.0, 0.0], [[0, 0.2], [0.2, 0]])
     >>> verify_certificate(best.certificate(), best.probabilities, [1.0, 0.0], [[0, 0.2], [0.2, 0]])
     """
-    program = check_program(rewards, distances, capacity)
+    program = check_program(rewards, distances, capacity, lower, upper)
     p = np.asarray(probabilities, dtype=np.float64)
     verify_probabilities(p, program)
     a, c, limit = program.rewards, program.distances, program.capacity
     # The scale of a gap: the value if every reward were the largest.
     scale = float(np.max(np.abs(a))) * max(1.0, min(limit, len(a))) or math.ulp(0.0)
     kept = a - certificate.price - certificate.ceiling_prices + certificate.floor_prices
-    bound = float(certificate.ceiling_prices.sum())
+    bound = float((certificate.ceiling_prices * program.ceilings).sum())
+    bound -= float((certificate.floor_prices * program.floors).sum())
     for (i, j), y in certificate.constraint_prices.items():
         kept[i] -= y
         kept[j] += y

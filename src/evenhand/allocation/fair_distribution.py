@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from evenhand._internal.arrays import Floats, Indices
 from evenhand._internal.checks import check_one_of
 from evenhand._internal.jit import jit
+from evenhand.allocation._bounded_filling import fill_between, implied_floors
 from evenhand.allocation._lazy_rows import solve_by_lazy_rows
 from evenhand.allocation._max_flow import (
     LEAST_GAIN,
@@ -21,7 +22,7 @@ from evenhand.allocation._max_flow import (
     richest_closed_set,
     spread_stuck,
 )
-from evenhand.allocation._network_simplex import CHANGES_PER_CANDIDATE, search_price
+from evenhand.allocation._network_simplex import CHANGES_PER_CANDIDATE, search_price, search_price_between
 from evenhand.allocation._program import (
     FairProgram,
     check_program,
@@ -35,6 +36,7 @@ from evenhand.allocation._program import (
 )
 from evenhand.allocation._water_filling import fill
 from evenhand.allocation.allocation import REPORTED_TOLERANCE, Allocation
+from evenhand.allocation.collisions import collide, explain_collisions
 
 Method = Literal["auto", "combinatorial", "highs"]
 
@@ -50,24 +52,35 @@ SMALL = 64
 
 
 def fair_distribution(
-    rewards: ArrayLike, distances: ArrayLike, capacity: float | None = 1, *, method: Method = "auto"
+    rewards: ArrayLike,
+    distances: ArrayLike,
+    capacity: float | None = 1,
+    *,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+    method: Method = "auto",
 ) -> Allocation:
     """The probabilities p that maximise a.p subject to 0 <= p <= 1, |p_i - p_j| <= c_ij and sum p <= B.
 
     The paper's LP(a, c). rewards: a (k,), finite, of any sign. distances: c (k, k), >= 0, inf where two candidates
     have nothing to do with each other; of c_ij and c_ji the smaller counts, since a gap has no direction, and the
     diagonal is ignored. They need not be a metric. capacity: B > 0, any real number, or None for no limit; what is
-    left of it means "nobody". method: "combinatorial" (exact: water-filling or network simplex), "highs" (a general
-    solver), or "auto": combinatorial, with HiGHS as a fallback should that take too long. Cost: some microseconds for
-    k = 10, tens of them for k = 100 and capacity 1, milliseconds for k = 1000; without a capacity a tenth of a second
-    for k = 1000 at worst.
+    left of it means "nobody". lower, upper: floors and ceilings, l <= p <= u, (k,) or one number for all, from 0 to 1;
+    CollidingBounds if no fair probabilities keep to them. method: "combinatorial" (exact: water-filling or network
+    simplex), "highs" (a general solver), or "auto": combinatorial, with HiGHS as a fallback should that take too long.
+    Cost: some microseconds for k = 10, tens of them for k = 100 and capacity 1, milliseconds for k = 1000; without a
+    capacity a tenth of a second for k = 1000 at worst.
 
     >>> best = fair_distribution([0.9, 0.5, -0.2], [[0, 0.1, 1], [0.1, 0, 1], [1, 1, 0]])
     >>> best.probabilities.round(12).tolist(), round(best.value, 12)
     ([0.55, 0.45, 0.0], 0.72)
+    >>> fair_distribution([0.9, 0.5], [[0, 0.2], [0.2, 0]], upper=[0.5, 0.1]).probabilities.round(12).tolist()
+    [0.3, 0.1]
     """
     if method != "auto":
         check_one_of("method", method, get_args(Method))
+    if lower is not None or upper is not None:
+        return _solve_between(check_program(rewards, distances, capacity, lower, upper), method)
     if method == "highs":
         program = check_program(rewards, distances, capacity)
         return _checked(solve_by_lazy_rows(program), program)
@@ -157,6 +170,35 @@ def _finish(
     return True, value, price, worst, i, j, count
 
 
+def _solve_between(program: FairProgram, method: Method) -> Allocation:
+    """The best probabilities of a program with floors and ceilings."""
+    floors, lifter, order = implied_floors(program.floors, program.distances, 0.0)
+    if collide(floors, program):
+        raise explain_collisions(program, (floors, lifter), _solve).error()
+    if method == "highs":
+        return _checked(solve_by_lazy_rows(program), program)
+    a, c, k = program.rewards, program.distances, len(program.rewards)
+    upper = np.maximum(program.ceilings, floors)  # above a ceiling by rounding at most
+    if program.budget < math.inf:
+        how = (TIGHT_TOLERANCE, LEAST_GAIN, ROWS_PER_CANDIDATE * k)
+        p, price, used = fill_between(a, c, program.capacity, floors, upper, lifter, order, *how)
+        if used >= 0:
+            p.setflags(write=False)
+            return Allocation(p, float(a @ p), price, program, verify_probabilities(p, program))
+    bounds = (program.floors, upper, floors)
+    p, used = search_price_between(a, c, program.budget, *bounds, LEAST_GAIN, CHANGES_PER_CANDIDATE * k)
+    if used < 0:
+        log.warning("network simplex took too many steps for %d candidates; falling back to HiGHS", k)
+        p = solve_by_lazy_rows(program)
+    return _checked(p, program)
+
+
+def _solve(program: FairProgram) -> Allocation:
+    """The best probabilities of a program."""
+    inputs = (program.rewards, program.distances, program.capacity)
+    return fair_distribution(*inputs, lower=program.lower, upper=program.upper)
+
+
 def _fall_back(program: FairProgram) -> Floats:
     """Probabilities of a program that took too long: a large one with a large capacity, or one that cycles on ties."""
     a, c, budget = program.rewards, program.distances, program.budget
@@ -183,7 +225,7 @@ def _price_of_capacity(p: Floats, program: FairProgram) -> float:
     if program.budget - p.sum() > REPORTED_TOLERANCE * len(p):
         return 0.0
     graph = find_tight(p, program.distances, REPORTED_TOLERANCE)
-    stuck = p >= 1.0 - REPORTED_TOLERANCE
+    stuck = p >= program.ceilings - REPORTED_TOLERANCE
     spread_stuck(graph, stuck)
     nobody = np.zeros(len(p), np.bool_)
     smaller, exponent = scaled(program.rewards)

@@ -17,6 +17,7 @@ from evenhand.allocation._program import read_program
 from evenhand.allocation._water_filling import fill
 from evenhand.allocation.allocation import REPORTED_TOLERANCE, Allocation
 from evenhand.allocation.fair_distribution import ROWS_PER_CANDIDATE, fair_distribution
+from evenhand.errors import CollidingBounds
 
 NEARLY = 0.1
 """Open pairs whose gap is this close to their upper bound are computed first: they limit the probabilities, and most
@@ -43,14 +44,21 @@ class BoundedDistances:
     """The distance of each of some pairs, (n,)."""
 
 
-def fair_distribution_within(rewards: ArrayLike, distances: BoundedDistances, capacity: float | None = 1) -> Allocation:
+def fair_distribution_within(
+    rewards: ArrayLike,
+    distances: BoundedDistances,
+    capacity: float | None = 1,
+    *,
+    lower: ArrayLike | None = None,
+    upper: ArrayLike | None = None,
+) -> Allocation:
     """The result of `fair_distribution` on the exact distances: the same value, every pair within its distance.
 
     The program is solved for the upper bounds; pairs whose gap may exceed their distance are computed; and again,
     until there are none. Proof: upper bounds allow everything that exact distances allow, so the result is worth no
     less than the best fair one; and in the end it is fair, as each gap is within an exact distance or below a certain
     bound. It ends since every pair is computed at most once. Pairs that were not computed are not tight. (If there are
-    several optima, this may be another one.)
+    several optima, this may be another one.) lower, upper: as in `fair_distribution`.
 
     >>> table = np.array([[0.0, 0.2], [0.2, 0.0]])
     >>> everybody = lambda p, tolerance, settled: np.array([[0, 1]])[~settled[[0], [1]]]
@@ -63,25 +71,44 @@ def fair_distribution_within(rewards: ArrayLike, distances: BoundedDistances, ca
     if not np.all(np.isfinite(a)):
         return fair_distribution(a, table, capacity)  # raises
     for step in count():
-        p, used = probabilities_within(
-            a, table, limit, TIGHT_TOLERANCE, LEAST_GAIN, ROWS_PER_CANDIDATE, CHANGES_PER_CANDIDATE
-        )
-        if used < 0:
-            p = fair_distribution(a, table, capacity).probabilities
+        try:
+            p = _solution(a, table, limit, lower, upper)
+        except CollidingBounds:  # exact distances are no longer; all of them are needed to say what collides
+            if np.all(settled | np.eye(len(a), dtype=np.bool_)):
+                raise
+            _compute(distances, settled, np.argwhere(np.triu(~settled, 1)))
+            continue
         pairs = distances.may_reach(p, REPORTED_TOLERANCE, settled)
         if len(pairs) == 0:
-            return fair_distribution(a, table, capacity)
+            return fair_distribution(a, table, capacity, lower=lower, upper=upper)
         if step < SELECTIVE:
             near = np.abs(p[pairs[:, 0]] - p[pairs[:, 1]]) >= (1.0 - NEARLY) * table[pairs[:, 0], pairs[:, 1]]
             pairs = pairs[near] if np.any(near) else pairs
         elif step >= PATIENT:
             pairs = np.argwhere(np.triu(~settled, 1))
-        for start in range(0, len(pairs), AT_ONCE):
-            part = pairs[start : start + AT_ONCE]
-            first, second = part.T
-            table[first, second] = table[second, first] = distances.exact(part)
-            settled[first, second] = settled[second, first] = True
+        _compute(distances, settled, pairs)
     raise AssertionError("unreachable")
+
+
+def _solution(a: Floats, table: Floats, limit: float, lower: ArrayLike | None, upper: ArrayLike | None) -> Floats:
+    """The best probabilities for these distances (k, k), which need no checks."""
+    if lower is None and upper is None:
+        p, used = probabilities_within(
+            a, table, limit, TIGHT_TOLERANCE, LEAST_GAIN, ROWS_PER_CANDIDATE, CHANGES_PER_CANDIDATE
+        )
+        if used >= 0:
+            return p
+    return fair_distribution(a, table, limit, lower=lower, upper=upper).probabilities
+
+
+def _compute(distances: BoundedDistances, settled: Mask, pairs: Indices) -> None:
+    """Compute the exact distances of these pairs (n, 2)."""
+    table = distances.upper
+    for start in range(0, len(pairs), AT_ONCE):
+        part = pairs[start : start + AT_ONCE]
+        first, second = part.T
+        table[first, second] = table[second, first] = distances.exact(part)
+        settled[first, second] = settled[second, first] = True
 
 
 @jit

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +33,15 @@ class ProvedDistances:
 
 
 def proved_distances(
-    evidence: Evidence, contexts: Floats, rewards: Floats, capacity: int | None, scale: float, work: float = WORK
+    evidence: Evidence,
+    contexts: Floats,
+    rewards: Floats,
+    capacity: float | None,
+    scale: float,
+    work: float = WORK,
+    *,
+    lower: Any = None,
+    upper: Any = None,
 ) -> ProvedDistances:
     """Proved distances between the rows of `contexts` (k, d), times `scale`, for these rewards (k,) and this capacity.
 
@@ -40,6 +49,7 @@ def proved_distances(
     are too long rather than too short, and pairs whose probabilities differ are proved, those at their limit first;
     and again, until every gap is proved. Each search for a proof also ends at a metric that fits the evidence: no pair
     can be proved to be further apart than there. When the budget is used up, all that is not proved counts as 0.
+    lower, upper: floors and ceilings; CollidingBounds if they would need gaps that cannot be proved.
     """
     k = len(contexts)
     if not np.any(~evidence.verdicts.unfair):  # without a fair verdict nothing is proved
@@ -51,7 +61,8 @@ def proved_distances(
     try:
         while search.is_consistent:
             budget.spend(SOLVING * len(pairs))
-            p = fair_distribution(rewards, _as_table(k, pairs, guesses), capacity).probabilities
+            table = _as_table(k, pairs, guesses)
+            p = fair_distribution(rewards, table, capacity, lower=lower, upper=upper).probabilities
             unproved = _unproved(p, pairs, guesses, is_open)
             if len(unproved) == 0:
                 break

@@ -14,18 +14,18 @@ from typing import Any, Self
 import numpy as np
 
 from evenhand._internal.archive import load_archive, write_archive
-from evenhand._internal.arrays import Floats
-from evenhand._internal.checks import check_bool, check_share, check_whole, check_whole_or_none, refusal
+from evenhand._internal.checks import check_bool, check_share, check_whole, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
-from evenhand.allocation import Allocation, BoundedDistances, draw_from, fair_distribution, fair_distribution_within
-from evenhand.bandit._proved_distances import binding_pairs
+from evenhand.allocation import draw_from
+from evenhand.bandit.allocating import allocate, receivers
 from evenhand.bandit.explain_metric import explain_metric
 from evenhand.bandit.fit_check import FitCheck
 from evenhand.bandit.fit_report import MODELLED, FitReport, protection, report_on_fit
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
+from evenhand.bandit.parts import check_capacity, check_learns_in, check_mode, check_names, check_part
 from evenhand.bandit.safeguards import Margin, Safeguards, Target
 from evenhand.certificates import Certificate, certify_from_log
-from evenhand.errors import ForeignDecision, InconsistentReviews, InvalidInput, MisleadingReviewer, NoMetricFits
+from evenhand.errors import ForeignDecision, InconsistentReviews, MisleadingReviewer, NoMetricFits
 from evenhand.metrics import (
     Comparisons,
     Distances,
@@ -39,7 +39,8 @@ from evenhand.metrics import (
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.records.contexts import as_contexts
-from evenhand.records.decision import Decision, Pair, Review, check_reviewer, key_for, sign
+from evenhand.records.decision import Decision, Mode, Review, check_reviewer
+from evenhand.records.signatures import key_for, sign
 from evenhand.rewards import RewardModel, RidgeUCB
 from evenhand.schema import MetricExplanation, Schema
 
@@ -54,7 +55,9 @@ class FairBandit:
     if features count separately, "full" if all may interact, "auto" if few of them do. seed: an int, a Generator or
     None. reviewer_error: the share of wrong verdicts, or None to learn from the answers what the reviewers are
     like, how often each of them errs above all; verdicts of a reviewer who is wrong more often than right are then
-    ignored (`reviewers()`, a MisleadingReviewer warning). metric, reward: parts that replace the default ones;
+    ignored (`reviewers()`, a MisleadingReviewer warning). mode: "lottery" draws candidates with their probabilities;
+    "shares" draws nobody, each gets that share of what was asked: the capacity may be any number > 0, and outcomes are
+    learned as those of a share (`RewardModel.learn_shares`). metric, reward: parts that replace the default ones;
     `epsilon`, `structure` and `reviewer_error` are settings of the default metric.
 
     The default parts, and what each guarantees:
@@ -94,7 +97,8 @@ class FairBandit:
         self,
         n_features: int,
         *,
-        capacity: int | None = 1,
+        capacity: float | None = 1,
+        mode: Mode = "lottery",
         epsilon: float | None = None,
         structure: Structure = "auto",
         seed: Seed = None,
@@ -105,7 +109,8 @@ class FairBandit:
         target: Target = "flagged",
         max_unfair_rounds: int | None = None,
     ) -> None:
-        self.capacity = check_whole_or_none("capacity", capacity, least=1)
+        self.mode = check_mode(mode)
+        self.capacity = check_capacity(mode, capacity)
         check_error_rate(reviewer_error, "reviewer_error")
         self._rng = as_generator(seed)
         if metric is None:
@@ -115,8 +120,9 @@ class FairBandit:
             )
         self.metric = metric
         self.reward = RidgeUCB(n_features) if reward is None else reward
-        _check_part("metric", self.metric, MetricLearner, n_features)
-        _check_part("reward", self.reward, RewardModel, n_features)
+        check_part("metric", self.metric, MetricLearner, n_features)
+        check_part("reward", self.reward, RewardModel, n_features)
+        check_learns_in(self.mode, self.reward)
         self.n_features = int(n_features)
         self.rounds = 0
         self.conflicts = 0
@@ -132,13 +138,19 @@ class FairBandit:
     def __repr__(self) -> str:
         return f"FairBandit({self.n_features}, capacity={self.capacity}, metric={self.metric}, rounds={self.rounds})"
 
-    def decide(self, contexts: Any) -> Decision:
-        """Choose among the candidates with these contexts (k, d), an array or a data frame; k may change each round."""
-        decision = self.propose(contexts, number=self.rounds, rng=self._rng)
+    def decide(self, contexts: Any, *, lower: Any = None, upper: Any = None) -> Decision:
+        """Choose among the candidates with these contexts (k, d), an array or a data frame; k may change each round.
+
+        lower, upper: floors and ceilings on probabilities, (k,) or one number for all. CollidingBounds if no fair
+        probabilities keep to them; the error names the pairs and what each way out costs.
+        """
+        decision = self.propose(contexts, number=self.rounds, rng=self._rng, lower=lower, upper=upper)
         self.count_decisions()
         return decision
 
-    def propose(self, contexts: Any, *, number: int, rng: np.random.Generator) -> Decision:
+    def propose(
+        self, contexts: Any, *, number: int, rng: np.random.Generator, lower: Any = None, upper: Any = None
+    ) -> Decision:
         """The decision of round `number`, drawn with `rng`; the bandit does not change.
 
         For callers that number their rounds and seed their draws themselves, as a desk does. Call `count_decisions`
@@ -146,24 +158,15 @@ class FairBandit:
         """
         contexts = as_contexts(contexts, self.n_features)
         rewards = self.reward.optimistic(contexts)
-        best, tight, unproved = self._allocate(rewards, contexts)
-        probabilities, chosen = best.probabilities, draw_from(best.probabilities, best.program.capacity, rng)
-        id = sign(self._key, number, contexts, probabilities, chosen, tight)
-        played = (self.capacity, rewards, tight, best.worst_residual, unproved)
+        parts = (self.safeguards, self.metric, contexts, rewards)
+        best, tight, unproved = allocate(*parts, self.capacity, lower, upper)
+        program, probabilities = best.program, best.probabilities
+        is_drawn = self.mode == "lottery"
+        chosen = draw_from(probabilities, program.capacity, rng) if is_drawn else receivers(probabilities)
+        bounds = None if program.lower is None or program.upper is None else (program.lower, program.upper)
+        id = sign(self._key, number, contexts, probabilities, chosen, tight, self.mode, bounds)
+        played = (self.capacity, rewards, tight, best.worst_residual, unproved, program.lower, program.upper, self.mode)
         return Decision(id, number, contexts, probabilities, chosen, *played)
-
-    def _allocate(self, rewards: Floats, contexts: Floats) -> tuple[Allocation, tuple[Pair, ...], int]:
-        """The probabilities to play, the pairs that bind, and how many lack a proof that the cap asks for."""
-        if self.safeguards.is_capped:
-            proved = self.safeguards.proved_distances(contexts, rewards, self.capacity)
-            best = fair_distribution(rewards, proved.table, self.capacity)
-            return best, binding_pairs(best.probabilities, proved.table), proved.unproved_pairs
-        distances = self.safeguards.distances_that_matter(self.metric, contexts)
-        if isinstance(distances, BoundedDistances):
-            best = fair_distribution_within(rewards, distances, self.capacity)
-        else:
-            best = fair_distribution(rewards, distances, self.capacity)
-        return best, best.tight_pairs, 0
 
     def count_decisions(self, n: int = 1) -> None:
         """Count n proposals as made."""
@@ -189,7 +192,11 @@ class FairBandit:
             review.check_fits(decision.n_candidates)
         reward_before = self.reward.copied()
         try:
-            self.reward.learn(decision.contexts.take(candidates, axis=0), outcomes)
+            chosen = decision.contexts.take(candidates, axis=0)
+            if decision.mode == "lottery":
+                self.reward.learn(chosen, outcomes)
+            else:
+                self.reward.learn_shares(chosen, outcomes, decision.probabilities.take(candidates))
             learned = Learned() if review is None else self._learn_review(decision, review)
         except BaseException:
             self.reward = reward_before
@@ -311,10 +318,7 @@ class FairBandit:
 
         features: a schema or the names of the coordinates, for the words; without, coordinates are numbered from 0.
         """
-        if features is not None:
-            named = features.coordinates if isinstance(features, Schema) else features
-            if isinstance(named, str) or len(named) != self.n_features:
-                raise refusal("features", f"a Schema, or names, of {self.n_features} coordinates", features)
+        check_names(features, self.n_features)
         target = self.safeguards.margin.target
         learner: dict[str, Any] = {"error_rate": self.metric.error_rate, "plays_metric": self.metric.plays_metric}
         return report_on_fit(self.fit_check, target=target, features=features, **learner)
@@ -365,6 +369,7 @@ class FairBandit:
             "metric": self.metric.saved(),
             "reward": self.reward.saved(),
             **self.safeguards.settings(),
+            **({} if self.mode == "lottery" else {"mode": self.mode}),  # bandits keep the keys they had without it
         }
 
     @classmethod
@@ -379,7 +384,8 @@ class FairBandit:
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The bandit with this `state`, to the bit."""
         metric, reward = MetricLearner.restored(state["metric"]), RewardModel.restored(state["reward"])
-        bandit = cls(state["n_features"], capacity=state["capacity"], metric=metric, reward=reward)
+        parts = {"mode": state.get("mode", "lottery"), "metric": metric, "reward": reward}
+        bandit = cls(state["n_features"], capacity=state["capacity"], **parts)
         bandit.safeguards = Safeguards.from_state(state["safeguards"])
         bandit.rounds, bandit.conflicts = int(state["rounds"]), int(state["conflicts"])
         bandit.misleading = frozenset(state["found_out"])
@@ -389,11 +395,3 @@ class FairBandit:
         bandit._key = bytes.fromhex(state["key"])
         bandit._rng = generator_from(state["rng"])
         return bandit
-
-
-def _check_part(name: str, part: Any, kind: type[MetricLearner] | type[RewardModel], n_features: int) -> None:
-    """Refuse a part of another class, or for another number of features."""
-    if not isinstance(part, kind):
-        raise refusal(name, f"a {kind.__name__}", part)
-    if part.n_features != n_features:
-        raise InvalidInput(f"{name} must have {n_features} features as the bandit has, got {part.n_features}")

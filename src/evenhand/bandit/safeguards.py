@@ -182,14 +182,17 @@ class Safeguards:
             distances = as_square(len(contexts), lower_bounds(self.log.evidence, Pairs.of(contexts)))
         return distances if scale == 1.0 else scale * distances
 
-    def proved_distances(self, contexts: Floats, rewards: Floats, capacity: int | None) -> ProvedDistances:
+    def proved_distances(
+        self, contexts: Floats, rewards: Floats, capacity: float | None, lower: Any = None, upper: Any = None
+    ) -> ProvedDistances:
         """The distances to play if capped, as far as they matter for these rewards (k,): proved ones, scaled, or 0.
 
         The work is limited: beyond the limit distances are 0, so probabilities are equal, which is always fair.
         """
         if self._refuted or self.margin.scale == 0.0:
             return ProvedDistances(np.zeros((len(contexts), len(contexts))))
-        return proved_distances(self.log.evidence, contexts, rewards, capacity, self.margin.scale)
+        bounds = {"lower": lower, "upper": upper}
+        return proved_distances(self.log.evidence, contexts, rewards, capacity, self.margin.scale, **bounds)
 
     def prepare(self, previous: Safeguards | None = None) -> None:
         """Compute now what `proved_distances` needs beside the candidates, as far as `previous` has not done it."""

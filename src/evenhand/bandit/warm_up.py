@@ -65,5 +65,6 @@ def _play(d: int, k: int, capacity: int | None, **settings: Any) -> tuple[FairBa
         decision = bandit.decide(contexts)
         bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.5), review=review)
         bandit.pairs_to_review(decision, 3)
+    bandit.decide(contexts, lower=0.01)
     bandit.distances(contexts)
     return bandit, decision

@@ -30,7 +30,7 @@ def chains(lower: Floats, upper: Floats) -> list[NDArray[np.int64]]:
     return np.split(order, breaks)
 
 
-def chained_probabilities(lower: Floats, upper: Floats, capacity: int | None) -> Floats:
+def chained_probabilities(lower: Floats, upper: Floats, capacity: float | None) -> Floats:
     """Probabilities (k,), equal within a chain: places go to the chains from the top until none is left.
 
     Everybody in a chain that fits has probability 1; the chain at which places run out shares what is left; chains

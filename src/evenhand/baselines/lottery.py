@@ -48,7 +48,7 @@ class Play(NamedTuple):
     worst_residual: float | None = None
 
 
-def drawn(play: Play, contexts: Floats, *, round: int, capacity: int | None, rng: np.random.Generator) -> Decision:
+def drawn(play: Play, contexts: Floats, *, round: int, capacity: float | None, rng: np.random.Generator) -> Decision:
     """The decision of a round with candidates drawn with these probabilities; it has no id yet."""
     return Decision(
         id="",
@@ -73,8 +73,10 @@ class Lottery(FairBandit, ABC):
     def play(self, contexts: Floats) -> Play:
         """The probabilities for the candidates with these checked contexts (k, d)."""
 
-    def decide(self, contexts: Any) -> Decision:
-        """Choose among the candidates with these contexts (k, d)."""
+    def decide(self, contexts: Any, *, lower: Any = None, upper: Any = None) -> Decision:
+        """Choose among the candidates with these contexts (k, d); baselines take no floors and ceilings."""
+        if lower is not None or upper is not None:
+            raise InvalidInput(f"lower and upper must be None: {type(self).__name__} takes no floors and ceilings")
         table = as_contexts(contexts, self.n_features)
         decision = drawn(self.play(table), table, round=self.rounds, capacity=self.capacity, rng=self._rng)
         self.rounds += 1

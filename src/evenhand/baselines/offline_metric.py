@@ -178,7 +178,7 @@ class OfflineMetric(Lottery):
         return self.best_fair(contexts, rewards)
 
 
-def random_probabilities(k: int, capacity: int | None, rng: np.random.Generator) -> Floats:
+def random_probabilities(k: int, capacity: float | None, rng: np.random.Generator) -> Floats:
     """Probabilities (k,) with gaps of every size, the same for each candidate on average.
 
     As many candidates as there are places, drawn at random, have probability s, uniform on [0, 1]; the others share
@@ -191,7 +191,7 @@ def random_probabilities(k: int, capacity: int | None, rng: np.random.Generator)
         return rng.random(k)
     share = rng.random()
     p = np.full(k, min(1.0, capacity * (1.0 - share) / (k - capacity)))
-    p[rng.choice(k, size=capacity, replace=False)] = share
+    p[rng.choice(k, size=int(capacity), replace=False)] = share
     return p
 
 

@@ -13,12 +13,17 @@ from evenhand.cli._database_options import add_database, database_of, names_data
 from evenhand.cli.ledger_erase import add_erase
 from evenhand.cli.ledger_heads import add_heads
 from evenhand.cli.ledger_import import add_import
+from evenhand.cli.ledger_open import add_open
 from evenhand.errors import DamagedLedger, EvenhandError, InvalidInput, UnknownRecord
 
 if TYPE_CHECKING:
+    from evenhand.adapters.dsjson_lines import Form
     from evenhand.desk.replay import Replayed
     from evenhand.ledger.ledger import Ledger
     from evenhand.ledger.signed_head import SignedHead
+
+FORMATS: dict[str, Form | None] = {"jsonl": None, "dsjson": "cb", "dsjson-ccb": "ccb", "dsjson-slates": "slates"}
+"""Formats of an export: the ledger itself, or a form of DSJSON."""
 
 MOST_LISTED = 20
 """Maximum number of events listed in one line."""
@@ -46,7 +51,7 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     fit.set_defaults(run=run_fit)
     export = actions.add_parser("export", help="write a ledger as lines of JSON")
     export.add_argument("desk", help="a desk's name")
-    export.add_argument("--format", choices=("jsonl", "dsjson"), default="jsonl", help="dsjson: for Vowpal Wabbit")
+    export.add_argument("--format", choices=FORMATS, default="jsonl", help="all but jsonl: for Vowpal Wabbit")
     export.add_argument("--output", type=Path, help="the file (standard output)")
     export.add_argument("--even-if-damaged", action="store_true", help="write what there is of a damaged ledger")
     export.set_defaults(run=run_export)
@@ -54,8 +59,10 @@ def add_ledger(parser: argparse.ArgumentParser) -> None:
     add_erase(erase)
     importing = actions.add_parser("import", help="a warm start from past decisions, outcomes and reviews")
     add_import(importing)
+    opening = actions.add_parser("open", help="a new desk, with settings from options and files")
+    add_open(opening)
     add_heads(actions)
-    for action in (listing, verify, replay, fit, export, erase, importing):
+    for action in (listing, verify, replay, fit, export, erase, importing, opening):
         add_database(action)
 
 
@@ -148,8 +155,8 @@ def run_export(options: argparse.Namespace) -> int:
 
     Even if damaged: all that can be read is written, what is wrong is printed, and the status is 1.
     """
+    from evenhand.adapters.dsjson_ledger import to_dsjson
     from evenhand.cli._output import write_lines
-    from evenhand.desk.dsjson import to_dsjson
     from evenhand.ledger.verify import to_jsonl
 
     found: list[DamagedLedger] = []
@@ -159,7 +166,7 @@ def run_export(options: argparse.Namespace) -> int:
         elif options.even_if_damaged:
             raise InvalidInput("--even-if-damaged needs --format jsonl: other formats need an intact ledger")
         else:
-            lines = to_dsjson(ledger, options.desk)
+            lines = to_dsjson(ledger, options.desk, FORMATS[options.format] or "cb")
         write_lines(lines, options.output)
     for error in found:
         print(f"{error}; it was written as it is", file=sys.stderr)

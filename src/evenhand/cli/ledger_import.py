@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
-from collections.abc import Iterable
+import tempfile
 from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli._database_options import database_to_make
+from evenhand.cli._desk_settings import add_settings, settings_of
 from evenhand.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -29,30 +29,31 @@ def add_import(parser: argparse.ArgumentParser) -> None:
     """The options of `evenhand ledger import`."""
     parser.add_argument("desk", help="the desk that is to learn from them; created if there is none")
     parser.add_argument("file", type=Path, help="JSON lines: an exported ledger, or past decisions")
-    parser.add_argument(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        dest="settings",
-        help="a setting of a new desk, such as schema=schema.json, features=income,debt, capacity=2 or "
-        "reviewing.ask=ratings; may be repeated, and takes precedence over those in the file",
-    )
+    add_settings(parser, also=", and takes precedence over those in the file")
     parser.add_argument(
         "--even-if-damaged", action="store_true", help="import an exported ledger with changed or missing lines"
+    )
+    parser.add_argument(
+        "--format", choices=("jsonl", "dsjson"), default="jsonl", help="dsjson: decisions logged by Vowpal Wabbit"
     )
     parser.set_defaults(run=run_import)
 
 
 def run_import(options: argparse.Namespace) -> int:
     """Import past decisions; print how many, and what was wrong with the others: then the status is 1."""
-    from evenhand.desk.imports.importing import import_jsonl
     from evenhand.desk.imports.past_file import PastFile
-    from evenhand.ledger.ledger import open_ledger
 
     if not os.path.isfile(options.file):
         raise InvalidInput(f"there is no file {options.file}")
-    past = PastFile.read(options.file, even_if_damaged=options.even_if_damaged)
+    if options.format == "dsjson":
+        return _run_dsjson(options)
+    return _run(PastFile.read(options.file, even_if_damaged=options.even_if_damaged), options)
+
+
+def _run(past: PastFile, options: argparse.Namespace) -> int:
+    from evenhand.desk.imports.importing import import_jsonl
+    from evenhand.ledger.ledger import open_ledger
+
     with closing(open_ledger(database_to_make(options))) as ledger, _desk_to_fill(ledger, past, options) as desk:
         desk.catch_up()
         before = desk.projection.skipped
@@ -69,11 +70,26 @@ def run_import(options: argparse.Namespace) -> int:
     return 1 if report.refused or skipped else 0
 
 
+def _run_dsjson(options: argparse.Namespace) -> int:
+    """Import decisions in DSJSON, which are written as lines of past decisions first, each with its number."""
+    from evenhand.adapters.dsjson_import import write_past
+    from evenhand.desk.imports.past_file import PastFile
+
+    own = settings_of(options)
+    with tempfile.TemporaryDirectory() as folder:
+        target = Path(folder) / "past.jsonl"
+        found = write_past(options.file, target, own.get("features"))
+        print(f"{options.file}: {found}")
+        past = PastFile.read(target)
+        past.settings = {"features": list(found.names), "capacity": found.capacity}
+        return _run(past, options)
+
+
 def _desk_to_fill(ledger: Ledger, past: PastFile, options: argparse.Namespace) -> Desk:
     """The existing desk, or a new one with settings from the options and the file."""
     from evenhand.desk.desk import Desk
 
-    own = _nested(_setting(text) for text in options.settings)
+    own = settings_of(options)
     names_features = not own.keys().isdisjoint(FEATURE_SETTINGS)
     of_file = {name: v for name, v in past.settings.items() if not (names_features and name in FEATURE_SETTINGS)}
     if options.desk in ledger.names():
@@ -109,37 +125,3 @@ def _check_same_features(settings: dict[str, Any], desk: Desk) -> None:
 
 def _shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _setting(text: str) -> tuple[str, Any]:
-    """A setting from NAME=VALUE: the value as JSON, or else as text; features split at commas, a schema from its file.
-
-    >>> _setting("capacity=2"), _setting("reviewing.ask=ratings")
-    (('capacity', 2), ('reviewing.ask', 'ratings'))
-    """
-    name, is_there, value = text.partition("=")
-    if not is_there:
-        raise InvalidInput(f"--set must be NAME=VALUE, as in --set capacity=2, got {text!r}")
-    if name == "schema" and not value.lstrip().startswith("{"):
-        from evenhand.interview.people import load_schema
-
-        return name, load_schema(value)
-    try:
-        return name, json.loads(value)
-    except json.JSONDecodeError:
-        return name, value.split(",") if name == "features" else value
-
-
-def _nested(settings: Iterable[tuple[str, Any]]) -> dict[str, Any]:
-    """Settings by name; those of reviewing, named with a dot, as a dict of their own.
-
-    >>> _nested([("capacity", 2), ("reviewing.ask", "ratings"), ("reviewing.scale", [1, 7])])
-    {'capacity': 2, 'reviewing': {'ask': 'ratings', 'scale': [1, 7]}}
-    """
-    found: dict[str, Any] = {}
-    for name, value in settings:
-        if name.startswith("reviewing."):
-            found["reviewing"] = {**found.get("reviewing", {}), name.removeprefix("reviewing."): value}
-        else:
-            found[name] = value
-    return found

@@ -13,7 +13,9 @@ from pathlib import Path
 from evenhand.cli._options import at_least
 from evenhand.cli._output import discard_stdout
 from evenhand.cli.backup import add_backup, add_restore
+from evenhand.cli.datasets import add_datasets
 from evenhand.cli.desk import add_desk
+from evenhand.cli.history import add_history
 from evenhand.cli.ledger import add_ledger
 from evenhand.cli.report import add_report
 from evenhand.cli.schema import add_schema
@@ -31,6 +33,7 @@ EXTRAS = {
     "ledger": "desk",
     "desk": "desk",
     "report": "report",
+    "history": "history",
     "backup": "desk",
     "restore": "desk",
 }
@@ -49,6 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_schema(commands.add_parser("schema", help="the features of people: propose from a table, show, check"))
     add_size(commands.add_parser("size", help="unfair pairs, answers and times to expect of a desk, before it runs"))
     _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
+    add_history(commands.add_parser("history", help="past decisions: read, evaluate policies on them, start warm"))
     add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
     add_token(commands.add_parser("token", help="access tokens of the service: create, rotate, revoke, list"))
     add_ledger(
@@ -59,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_witness(commands.add_parser("witness", help="keep signed heads elsewhere, and report contradictions"))
     add_backup(commands.add_parser("backup", help="a verified copy of an SQLite ledger, made while it is in use"))
     add_restore(commands.add_parser("restore", help="a backup as the ledger again; erased people are erased again"))
+    add_datasets(commands.add_parser("datasets", help="tables of real people: list, show, write as CSV and schema"))
     _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
     _add_warm_up(commands.add_parser("warm-up", help="compile all numerical kernels now, for images"))
     options = parser.parse_args(arguments)
@@ -89,7 +94,9 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
 
 def _add_interview(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--schema", type=Path, required=True, help="the features of a candidate, a JSON file")
-    parser.add_argument("--candidates", type=Path, required=True, help="people like the future candidates, a CSV file")
+    parser.add_argument(
+        "--candidates", type=Path, required=True, help="people like those to come: CSV, Parquet or Arrow"
+    )
     parser.add_argument(
         "--desk", type=_drawable, required=True, metavar="FILE.eh", help="where the interview is saved and continued"
     )
@@ -163,6 +170,11 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
     report.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders written by `lab run`")
     report.add_argument("--output", type=_drawable, default=Path("report.html"), help="the page (%(default)s)")
     report.set_defaults(run=_report)
+    mlflow = actions.add_parser("mlflow", help="log results to MLflow, an experiment a run")
+    mlflow.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders written by `lab run`")
+    mlflow.add_argument("--tracking-uri", metavar="URI", help="where MLflow keeps runs (its own default)")
+    mlflow.add_argument("--experiment", default="evenhand lab", help="the experiment in MLflow (%(default)s)")
+    mlflow.set_defaults(run=_mlflow)
 
 
 def _add_warm_up(parser: argparse.ArgumentParser) -> None:
@@ -217,6 +229,13 @@ def _report(options: argparse.Namespace) -> None:
     from evenhand.lab.runner import report
 
     report(options.folders, options.output)
+
+
+def _mlflow(options: argparse.Namespace) -> None:
+    from evenhand.adapters.mlflow_log import log_results
+
+    for name, run_id in log_results(options.folders, options.experiment, tracking_uri=options.tracking_uri):
+        print(f"{name}: run {run_id}")
 
 
 def _drawable(text: str) -> Path:

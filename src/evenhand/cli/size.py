@@ -36,7 +36,9 @@ def add_size(parser: argparse.ArgumentParser) -> None:
         "--decisions-a-week", type=at_least(1, "decisions-a-week"), default=20, metavar="N", help="(%(default)s)"
     )
     parser.add_argument("--weeks", type=at_least(1, "weeks"), default=4, help="to look ahead (%(default)s)")
-    parser.add_argument("--people", type=Path, help="people like the candidates, a CSV file (made up from the schema)")
+    parser.add_argument(
+        "--people", type=Path, help="people like the candidates: CSV, Parquet or Arrow (made up from the schema)"
+    )
     parser.add_argument("--epsilon", type=float, help="unfairness up to this is tolerated (0.05)")
     parser.add_argument("--worlds", type=at_least(3, "worlds"), default=40, help="to simulate at most (%(default)s)")
     parser.add_argument("--seconds", type=seconds, default=60.0, help="time to take (%(default)g)")

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
+import numpy as np
+
+from evenhand._internal.arrays import Floats
 from evenhand.bandit.warm_up import warm_up
 from evenhand.desk._handlers import Draft, Handlers
 from evenhand.desk.candidates import Candidates
 from evenhand.desk.commands import Command, Decide
-from evenhand.desk.lottery import DeskLottery
+from evenhand.desk.lottery import DeskLottery, Draw
 from evenhand.desk.opening import settings_in
 from evenhand.desk.parsing import UNREADABLE, ParsedCommand, parse, unreadable
 from evenhand.desk.projection.projection import Projection, QuietBandit
@@ -19,7 +22,14 @@ from evenhand.desk.projection.projector import Projector
 from evenhand.desk.sealing import sealed
 from evenhand.desk.settings import DeskSettings
 from evenhand.desk.shadow import action_fields, read_action
-from evenhand.errors import Erased, EvenhandError, IdempotencyConflict, InvalidInput, LedgerUnavailable
+from evenhand.errors import (
+    CollidingBounds,
+    Erased,
+    EvenhandError,
+    IdempotencyConflict,
+    InvalidInput,
+    LedgerUnavailable,
+)
 from evenhand.ledger.event import SETTINGS_KINDS, Event, Head, Row, new_id
 from evenhand.ledger.ledger import Ledger, LedgerView
 from evenhand.records.decision import Decision
@@ -196,7 +206,7 @@ class Batch:
             if self._is_late:
                 raise StaleProposal
             try:
-                decision = bandit.propose(candidates.contexts, number=number, rng=draw.rng)
+                decision = _propose(bandit, candidates, number, draw)
             except EvenhandError as error:
                 self._proposed[place] = error
                 raise
@@ -215,6 +225,15 @@ class Batch:
         return "decision", body, {"number": number}
 
 
+def _propose(bandit: QuietBandit, candidates: Candidates, number: int, draw: Draw) -> Decision:
+    """The decision of round `number`; an error about colliding bounds names candidates by their ids."""
+    bounds = {"lower": candidates.lower, "upper": candidates.upper}
+    try:
+        return bandit.propose(candidates.contexts, number=number, rng=draw.rng, **bounds)
+    except CollidingBounds as error:
+        raise error.collisions.named(candidates.ids).error() from None
+
+
 def _has_expired(row: Row, lifetime: float | None) -> bool:
     """Whether the idempotency key of an event may be used for another."""
     if lifetime is None:
@@ -231,7 +250,7 @@ def decision_fields(
         "number": decision.round,
         "schema": None if settings.schema is None else settings.schema.digest,
         "contexts": decision.contexts,
-        "estimated_rewards": decision.contexts @ cast("RidgeUCB", bandit.reward).theta,
+        "estimated_rewards": _estimated_rewards(decision, bandit),
         "optimistic_rewards": decision.optimistic_rewards,
         "probabilities": decision.probabilities,
         "capacity": decision.capacity,
@@ -243,4 +262,13 @@ def decision_fields(
         "seal": decision.id,
         **({} if left is None else {"flags_left": left}),
         **({} if decision.unproved_pairs == 0 else {"unproved_pairs": decision.unproved_pairs}),
+        **({} if decision.lower is None else {"lower": decision.lower, "upper": decision.upper}),
+        **({} if decision.mode == "lottery" else {"mode": decision.mode}),
     }
+
+
+def _estimated_rewards(decision: Decision, bandit: QuietBandit) -> Floats:
+    """What the reward model expects of each candidate, (k,)."""
+    if isinstance(bandit.reward, RidgeUCB):  # as in all ledgers so far; `estimate` may differ in the last bit
+        return np.asarray(decision.contexts @ bandit.reward.theta)
+    return bandit.reward.estimate(decision.contexts)

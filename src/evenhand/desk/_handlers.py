@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +19,7 @@ from evenhand.desk.event_records import (
     review_of,
     subject_of,
 )
-from evenhand.desk.imports.past import learn_rewards, read_past
+from evenhand.desk.imports.past import past_outcomes, read_past
 from evenhand.desk.parsing import as_numbers, as_text, read_review, with_origins
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.remaining import people_named, refuse_erased
@@ -34,7 +33,6 @@ from evenhand.ledger.waiting_pairs import Subject
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import Review
 from evenhand.records.review_metadata import check_review_metadata, read_metadata
-from evenhand.rewards import RidgeUCB
 
 Draft = tuple[str, dict[str, Any], dict[str, Any]]
 """An event before it has a place in the ledger: its kind, its body, and the columns it is found by, together with
@@ -91,7 +89,7 @@ class Handlers:
         if not hasattr(rewards, "items") or not rewards:
             raise refusal("rewards", "a dict from the ids of chosen candidates to numbers", rewards)
         refuse_erased(list(rewards), body)
-        chosen, most = self._chosen(row), cast("RidgeUCB", self._bandit.reward).largest_reward
+        chosen, most = self._chosen(row), self._bandit.reward.largest_reward
         for candidate, reward in rewards.items():
             if candidate not in chosen:
                 raise NotChosen(f"candidate {candidate!r} was not chosen; chosen were {chosen}")
@@ -106,7 +104,11 @@ class Handlers:
                 raise AlreadyRecorded(f"the outcome of candidate {min(twice)!r} is in the ledger as {earlier.id}")
         values = {str(candidate): float(reward) for candidate, reward in rewards.items()}
         contexts = np.array([body["contexts"][body["candidates"].index(candidate)] for candidate in values])
-        copy.deepcopy(self._bandit.reward).learn(contexts, np.array(list(values.values())))  # to see that it can
+        shares = None
+        if body.get("mode") == "shares":
+            of = dict(zip(body["candidates"], body["probabilities"], strict=True))
+            shares = np.array([of[candidate] for candidate in values])
+        self._bandit.reward.check_outcomes(contexts, np.array(list(values.values())), shares)
         return "outcome", {"decision": row.id, "rewards": values}, {"target": row.id}
 
     def _chosen(self, row: Row) -> list[str]:
@@ -145,7 +147,12 @@ class Handlers:
         if self.settings.shadow == shadow:
             raise AlreadyRecorded(f"the desk is {'in shadow mode' if shadow else 'live'} already")
         settings = replace(self.settings, shadow=shadow)
-        body = {"to": command.to, "reason": as_text("reason", command.reason), "settings": settings.to_dict()}
+        settings.check_shadow()
+        body = {
+            "to": command.to,
+            "reason": as_text("reason", command.reason),
+            "settings": settings.to_dict(with_model=False),
+        }
         return "switch", body, {}
 
     def _review(self, command: cmd.GiveReview) -> Draft:
@@ -235,6 +242,8 @@ class Handlers:
             raise InvalidInput(f"decision {row.id} was made in shadow mode and chose nobody: record the action instead")
         if isinstance(command.chosen, str) or not isinstance(command.chosen, Sequence):
             raise refusal("chosen", "a list of candidates' ids", command.chosen)
+        if row.event.body.get("mode") == "shares":
+            raise InvalidInput("a decision in shares draws nobody: there is no draw to override")
         chosen, capacity = list(command.chosen), row.event.body["capacity"]
         indices_of(chosen, row.event.body["candidates"])
         if len(set(chosen)) < len(chosen):
@@ -248,7 +257,7 @@ class Handlers:
 
     def _change_settings(self, command: cmd.ChangeSettings) -> Draft:
         settings = self.settings.changed(command.changes)
-        body = {"changes": dict(command.changes), "settings": settings.to_dict()}
+        body = {"changes": dict(command.changes), "settings": settings.to_dict(with_model=False)}
         return "settings", body, {}
 
     def _answer(self, command: cmd.AnswerQuestion) -> Draft:
@@ -276,7 +285,7 @@ class Handlers:
 
     def _import(self, command: cmd.ImportPast) -> Draft:
         body = read_past(command.record, self.settings)
-        learn_rewards(copy.deepcopy(self._bandit.reward), body)  # to see that it can
+        self._bandit.reward.check_outcomes(*past_outcomes(body))
         return "imported", with_origins(body, command.origins), {}
 
     def _erase(self, command: cmd.Erase) -> Draft:

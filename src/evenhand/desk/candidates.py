@@ -5,13 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from evenhand._internal.checks import check_one_of, is_number
+from evenhand._internal.checks import check_one_of, check_share, is_number, refusal
+from evenhand._internal.frames import FrameTable, as_frame
+from evenhand.desk.commands import Bounds
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import ExtraColumns, InvalidInput
 from evenhand.ledger.event import LONGEST, check_name
@@ -33,6 +35,41 @@ class Candidates:
     """Values as they were given."""
     beside: Record = field(default_factory=dict)
     """Further fields of the decision's event: left_out, counted_as, carried; each only if there is something in it."""
+    lower: list[float] | None = None
+    """Floors, in the order of the ids, as they were given."""
+    upper: list[float] | None = None
+    """Ceilings."""
+
+    def with_bounds(self, lower: Bounds, upper: Bounds) -> Candidates:
+        """The same with floors and ceilings."""
+        if lower is None and upper is None:
+            return self
+        floors, ceilings = self._read("lower", lower, 0.0), self._read("upper", upper, 1.0)
+        for name, floor, ceiling in zip(self.ids, floors, ceilings, strict=True):
+            if floor > ceiling:
+                raise InvalidInput(f"lower must be <= upper, candidate {name!r} has {floor} and {ceiling}")
+        return replace(self, lower=floors, upper=ceilings)
+
+    def _read(self, what: str, value: Any, default: float) -> list[float]:
+        """Floors or ceilings in the order of the ids; InvalidInput if they do not fit."""
+        left_out = [one["id"] for one in self.beside.get("left_out", ())]
+        if isinstance(value, Mapping):
+            for name in value:
+                if name not in self.ids and name not in left_out:
+                    raise InvalidInput(f"{what} must be of candidates, got one of the unknown candidate {name!r}")
+            values = [value.get(name, default) for name in self.ids]
+        elif value is None or is_number(value):
+            values = [default if value is None else value] * len(self.ids)
+        else:
+            values = value.tolist() if hasattr(value, "tolist") else value
+            if isinstance(values, str) or not isinstance(values, Sequence):
+                raise refusal(what, "a number, a dict by candidate's id, or a list in their order", value)
+            if len(values) != len(self.ids):
+                hint = f", and {len(left_out)} were left out: pass a dict by id" if left_out else ""
+                raise InvalidInput(
+                    f"{what} must be one for each of {len(self.ids)} candidates{hint}; got {len(values)}"
+                )
+        return [check_share(f"{what} of candidate {name!r}", one) for name, one in zip(self.ids, values, strict=True)]
 
 
 def read_candidates(value: Any, settings: DeskSettings, on_invalid: OnInvalid | None = None) -> Candidates:
@@ -44,8 +81,9 @@ def read_candidates(value: Any, settings: DeskSettings, on_invalid: OnInvalid | 
     check_one_of("on_invalid", mode, get_args(OnInvalid))
     if isinstance(value, Candidates):
         return value
-    if hasattr(value, "columns") and hasattr(value, "to_numpy"):
-        return _from_frame(value, settings, mode)
+    frame = as_frame(value, "candidates")
+    if frame is not None:
+        return _from_frame(frame, settings, mode)
     if isinstance(value, Sequence) and not isinstance(value, str) and value and isinstance(value[0], Mapping):
         return _from_entries(value, settings, mode)
     if mode == "refuse" or not hasattr(value, "__len__"):
@@ -54,24 +92,23 @@ def read_candidates(value: Any, settings: DeskSettings, on_invalid: OnInvalid | 
     return _fitting([str(i) for i in range(len(value))], list(value), settings, mode)
 
 
-def _from_frame(frame: Any, settings: DeskSettings, mode: OnInvalid) -> Candidates:
-    """Rows of a pandas or polars frame; the column "id", if the schema carries it, or pandas' index gives the ids."""
+def _from_frame(frame: FrameTable, settings: DeskSettings, mode: OnInvalid) -> Candidates:
+    """Rows of a data frame; the column "id", if the schema carries it, or pandas' index gives the ids."""
     if settings.schema is not None:
         return _from_schema(frame, None, settings, mode)
-    ids = _checked([str(label) for label in getattr(frame, "index", range(len(frame)))])
+    ids = _checked(list(frame.labels))
     if settings.features is None:
         if mode == "refuse":
             return Candidates(ids, as_contexts(frame, settings.n_features))
-        return _fitting(ids, frame.to_numpy().tolist(), settings, mode)
-    present = list(map(str, frame.columns))
+        return _fitting(ids, frame.array().tolist(), settings, mode)
+    present = list(map(str, frame.names))
     if not set(settings.features) <= set(present):
         raise InvalidInput(f"the columns of the frame must be {', '.join(settings.features)}, got {', '.join(present)}")
     others = [name for name in present if name not in settings.features]
     if others:
         unused = f"columns that the desk does not have as features are not used: {', '.join(others)}"
         warnings.warn(ExtraColumns(unused), stacklevel=2)
-    rows = frame.to_dicts() if hasattr(frame, "to_dicts") else frame.to_dict(orient="records")
-    named = [{str(name): plain(row[name]) for name in row if name in settings.features} for row in rows]
+    named = [{str(name): plain(row[name]) for name in row if name in settings.features} for row in frame.rows()]
     return _by_name(ids, named, settings, mode)
 
 

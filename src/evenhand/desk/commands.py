@@ -11,6 +11,9 @@ from evenhand.schema.encoded_rows import OnInvalid
 ChosenPairs = Sequence[Sequence[str]]
 """Pairs of candidates' ids."""
 
+Bounds = float | Mapping[str, float] | Sequence[float] | None
+"""Floors or ceilings: one for all, by candidate's id, in the order of the candidates, or none."""
+
 Origin = dict[str, str]
 """An event of another ledger that something was imported from: {"desk", "line"}, where "line" is the id of the event,
 and "decision" if it is about one."""
@@ -33,11 +36,14 @@ class Decide(Command):
 
     on_invalid: what becomes of those who do not fit. "refuse", or None: the command is refused, and the error names
     them; "skip": they are left out, and the decision's event names them; "clip": numbers and dates beyond the range of
-    a schema count as its end, and whoever still does not fit is left out.
+    a schema count as its end, and whoever still does not fit is left out. lower, upper: floors and ceilings on
+    probabilities: by id, 0 and 1 for others; one number for all; or a list, in the order of the candidates.
     """
 
     candidates: Any
     on_invalid: OnInvalid | None = None
+    lower: Bounds = None
+    upper: Bounds = None
     action: Mapping[str, Any] | None = None
     """Of a desk in shadow mode: what was really done, as in `RecordAction`, if it is known yet."""
 

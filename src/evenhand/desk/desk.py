@@ -118,17 +118,22 @@ class Desk:
         candidates: Any,
         *,
         on_invalid: OnInvalid = "refuse",
+        lower: cmd.Bounds = None,
+        upper: cmd.Bounds = None,
         action: Mapping[str, Any] | None = None,
         actor: str = "desk",
         idempotency_key: str | None = None,
     ) -> DeskDecision:
         """Choose among candidates: a (k, d) array, a data frame, or a list of {"id", "context" | "features"}.
 
-        on_invalid: "refuse", "skip" or "clip" those who do not fit; see `Decide`. action: of a desk in shadow mode,
-        {"chosen", "probabilities", "scores"}: what the system in force did, if it is known yet; see `RecordAction`.
+        on_invalid: "refuse", "skip" or "clip" those who do not fit; see `Decide`. lower, upper: floors and ceilings on
+        probabilities, by id, in order, or one for all; CollidingBounds if no fair probabilities keep to them. action:
+        of a desk in shadow mode, {"chosen", "probabilities", "scores"}: what the system in force did, if it is known
+        yet; see `RecordAction`.
         """
         mode = None if on_invalid == "refuse" else on_invalid
-        command = cmd.Decide(candidates, mode, action=action, actor=actor, idempotency_key=idempotency_key)
+        later: dict[str, Any] = {"lower": lower, "upper": upper, "action": action}
+        command = cmd.Decide(candidates, mode, **later, actor=actor, idempotency_key=idempotency_key)
         return DeskDecision(self._execute_one(command))
 
     def outcome(self, decision: str, rewards: Mapping[str, float], **rest: Any) -> Event:

@@ -41,6 +41,8 @@ def decision_of(body: Mapping[str, Any]) -> Decision:
         tight_pairs=tuple((i, j) for i, j in body["tight_pairs"]),
         worst_residual=body.get("worst_residual"),  # the first ledgers have none
         unproved_pairs=body.get("unproved_pairs", 0),
+        **{name: np.array(body[name], dtype=np.float64) for name in ("lower", "upper") if name in body},
+        mode=body.get("mode", "lottery"),
     )
 
 
@@ -208,16 +210,19 @@ class DeskDecision:
     def __str__(self) -> str:
         ids, chosen = self.candidates, set(self.chosen)
         places = [place for place, name in enumerate(ids) if name in chosen]
-        rows = probability_table(ids, self.event.body["probabilities"], places)
+        is_draw = self.mode == "lottery"
+        rows = probability_table(ids, self.event.body["probabilities"], places if is_draw else None)
         left_out = [f"left out: {name}: {'; '.join(reasons)}" for name, reasons in self.left_out.items()]
-        was = "nobody is chosen in shadow mode" if self.shadow else f"{len(chosen)} of {len(ids)} candidates chosen"
+        did = "chosen" if is_draw else "got a share"
+        was = "nobody is chosen in shadow mode" if self.shadow else f"{len(chosen)} of {len(ids)} candidates {did}"
         headline = f"{was} in decision {self.number}, {self.id}"
         return "\n".join([headline, *rows, *left_out])
 
     def to_rows(self) -> list[dict[str, Any]]:
         """A dict for each candidate, as in `pandas.DataFrame(decision.to_rows())`."""
-        chosen = set(self.chosen)
-        return [{"id": name, "probability": p, "chosen": name in chosen} for name, p in self.probabilities.items()]
+        chosen, bounds = set(self.chosen), self.bounds
+        rows = [{"id": name, "probability": p, "chosen": name in chosen} for name, p in self.probabilities.items()]
+        return [row | dict(zip(("lower", "upper"), bounds.get(str(row["id"]), ()), strict=False)) for row in rows]
 
     @property
     def id(self) -> str:
@@ -246,12 +251,23 @@ class DeskDecision:
 
     @property
     def probabilities(self) -> dict[str, float]:
-        """The probability of each candidate."""
+        """The probability of each candidate; with mode "shares" the share of what was asked that each of them gets."""
         return dict(zip(self.candidates, self.event.body["probabilities"], strict=True))
 
     @property
+    def mode(self) -> str:
+        """ "lottery" or "shares"."""
+        return str(self.event.body.get("mode", "lottery"))
+
+    @property
+    def bounds(self) -> dict[str, tuple[float, float]]:
+        """The floor and the ceiling of each candidate; empty if none were given."""
+        body = self.event.body
+        return dict(zip(self.candidates, zip(body.get("lower", ()), body.get("upper", ()), strict=True), strict=False))
+
+    @property
     def chosen(self) -> list[str]:
-        """The ids of the candidates drawn; nobody in shadow mode."""
+        """The ids of the candidates drawn, or, with mode "shares", of all who get a share; nobody in shadow mode."""
         return list(self.event.body["chosen"])
 
     @property

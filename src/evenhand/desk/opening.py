@@ -10,11 +10,14 @@ from typing import Any
 import orjson
 
 from evenhand.desk.lottery import first_commitment, new_secret
+from evenhand.desk.reward_settings import RewardSettings
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import AlreadyRecorded, DamagedFile, DamagedLedger, IdempotencyConflict, InvalidInput, NewerFile
 from evenhand.ledger.event import FIRST, SETTINGS_KINDS, Event, Row, check_desk_name
 from evenhand.ledger.ledger import Ledger, LedgerView
 from evenhand.ledger.verify import check_text
+from evenhand.rewards.estimator_files import check_file
+from evenhand.rewards.model_trial import check_in_child
 from evenhand.version import __version__
 
 log = logging.getLogger(__name__)
@@ -31,10 +34,13 @@ def create_desk(ledger: Ledger, name: str, settings: DeskSettings) -> None:
 def open_once(ledger: Ledger, name: str, settings: Mapping[str, Any], *, actor: str, key: str | None) -> Event:
     """The first event of a new desk; the same request, sent again anywhere, gets the same event.
 
-    The idempotency key is kept with the event. AlreadyRecorded if another request created a desk of this name,
-    IdempotencyConflict if the key was used with other settings.
+    A model that came along is tried in a process of its own first. The idempotency key is kept with the event.
+    AlreadyRecorded if another request created a desk of this name, IdempotencyConflict if the key was used with other
+    settings.
     """
     try:
+        if name not in ledger.names():
+            _try_model(settings)
         checked = DeskSettings.create(**settings)
     except (DamagedFile, NewerFile) as error:  # of a schema in a request, which was never a file
         raise InvalidInput(f"schema is invalid: {error}") from None
@@ -48,6 +54,15 @@ def open_once(ledger: Ledger, name: str, settings: Mapping[str, Any], *, actor: 
         return _opened_before(ledger, name, actor, key, fingerprint)
     except TypeError as error:  # a whole number beyond 64 bits, or nested too deep
         raise InvalidInput(f"these settings cannot be kept as JSON: {error}") from None
+
+
+def _try_model(settings: Mapping[str, Any]) -> None:
+    """InvalidInput if a model that came along fails its trial; before that nothing is made of its file here."""
+    reward = RewardSettings.create(settings.get("reward"))
+    if reward.model is not None:
+        check_file(reward.model)
+        without = {name: value for name, value in settings.items() if name != "reward"}
+        check_in_child(reward.to_dict(), DeskSettings.create(**without).n_features)
 
 
 def _create(ledger: Ledger, name: str, settings: DeskSettings, actor: str = "desk", **columns: Any) -> Event:

@@ -31,7 +31,9 @@ UNREADABLE = (TypeError, ValueError, AttributeError, KeyError, IndexError, Recur
 NOT_COMPARED = ("idempotency_key", "key_lifetime", "origins", "people")
 """Fields in which two commands with the same key may differ."""
 
-LATER_FIELDS = (*ANSWER_FIELDS, "on_invalid", "action", "subject")
+BOUNDS = ("lower", "upper")
+
+LATER_FIELDS = (*ANSWER_FIELDS, "on_invalid", "action", "subject", *BOUNDS)
 """Fields that count where they are used only: commands of earlier versions have none."""
 
 
@@ -54,6 +56,7 @@ def parse(command: Command, settings: DeskSettings) -> ParsedCommand | EvenhandE
         candidates = None
         if isinstance(command, Decide):
             candidates = read_candidates(command.candidates, settings, command.on_invalid)
+            candidates = candidates.with_bounds(command.lower, command.upper)
         if command.idempotency_key is None:
             return ParsedCommand(command, candidates)
         check_name(command.idempotency_key, "idempotency_key")
@@ -75,6 +78,7 @@ def _fingerprint(command: Command, candidates: Candidates | None) -> str:
         content["comparisons"] = list(content["comparisons"].items())
     if candidates is not None:
         content["candidates"] = [candidates.ids, candidates.contexts, candidates.features]
+        content |= {name: getattr(candidates, name) for name in BOUNDS if name in content}
         content |= {name: candidates.beside[name] for name in ("left_out", "carried") if name in candidates.beside}
     try:
         text = orjson.dumps([type(command).__name__, content], default=_plain, option=CANONICAL)

@@ -195,7 +195,8 @@ def _difference(
     number, in_force = body["number"], settings[body["settings"]]
     bandit = walk.decided_from(body["state"]).bandit.with_capacity(in_force.capacity)
     draw = recorded_draw(body, draws)
-    decision = bandit.propose(body["contexts"], number=number, rng=draw.rng)
+    bounds = {"lower": body.get("lower"), "upper": body.get("upper")}
+    decision = bandit.propose(body["contexts"], number=number, rng=draw.rng, **bounds)
     fields = decision_fields(decision, bandit, body["candidates"], in_force) | draw.record
     del fields["seal"]
     replayed = orjson.loads(canonical(fields))

@@ -6,32 +6,24 @@ import secrets
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from inspect import signature
-from typing import Any, Literal, cast, get_args
+from typing import Any, cast, get_args
 
 import numpy as np
 
 from evenhand._internal.checks import check_bool, check_one_of, check_share, check_text, check_whole, refusal
 from evenhand._internal.checks import check_whole_or_none as whole_or_none
 from evenhand.bandit import FairBandit
+from evenhand.bandit.parts import check_capacity, check_mode
 from evenhand.bandit.safeguards import STEPS, Margin, Safeguards, Target
+from evenhand.desk.metric_settings import Matrix, MetricName, check_metric_settings, learner_of, read_prior
 from evenhand.desk.projection.projection import QuietBandit
 from evenhand.desk.review_rules import ReviewRules, check_hidden
+from evenhand.desk.reward_settings import RewardSettings
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import check_name
-from evenhand.metrics import (
-    BayesPoint,
-    Ellipsoid,
-    Guarded,
-    MetricLearner,
-    ProjectedVolume,
-    Score,
-    VersionSpace,
-    WithoutIntercept,
-    default_learner,
-)
-from evenhand.metrics.default import structure_for
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import bound_for, check_error_rate
+from evenhand.records.decision import Mode
 from evenhand.schema import Schema
 
 MOST_EVENTS = 10_000
@@ -54,8 +46,6 @@ many the desk opens in two seconds and a review takes one or two; with 46 featur
 
 SAMPLING = ("ProjectedVolume", "Guarded", "VersionSpace")
 """The metrics that sample."""
-
-MetricName = Literal["auto", "BayesPoint", "ProjectedVolume", "Ellipsoid", "Guarded", "VersionSpace", "Score"]
 
 LIBRARY: dict[str, Any] = {name: parameter.default for name, parameter in signature(FairBandit).parameters.items()}
 """The defaults of FairBandit. A desk has the same."""
@@ -81,7 +71,9 @@ class DeskSettings:
     """Names of the features, in order; candidates may then be passed by name."""
     schema: Schema | None = None
     """Kinds and ranges of the features; candidates may then be passed as they are."""
-    capacity: int | None = LIBRARY["capacity"]
+    capacity: float | None = LIBRARY["capacity"]
+    mode: Mode = LIBRARY["mode"]
+    """Whether candidates are drawn, or each gets a share of what was asked."""
     epsilon: float | None = LIBRARY["epsilon"]
     structure: Structure = LIBRARY["structure"]
     reviewer_error: float | None = LIBRARY["reviewer_error"]
@@ -99,6 +91,15 @@ class DeskSettings:
     play: str = "mean"
     """Whose judgement is played where reviewers are modelled one by one (metric "auto" or "Score"): the "mean" of all,
     their "minimum", as any of them may object, or that of the reviewer with this name."""
+    caution: float | None = None
+    """The quantile of a distance that is played: lower is flagged less, and earns less. None is the metric's own."""
+    prior: Matrix | None = None
+    """A metric learned elsewhere, (d, d), without the intercept: with "KnownMetric" the metric itself, with "auto" and
+    "BayesPoint" where the belief starts."""
+    prior_weight: float = 1.0
+    """How much that weighs: variances of the first belief are divided by it."""
+    reward: RewardSettings = field(default_factory=RewardSettings)
+    """The reward model: RidgeUCB, LogisticUCB for yes/no outcomes, KnownReward, or Predictor with a model of yours."""
     overlap: float = 0.0
     """The share of queued pairs that two reviewers are asked about, to measure agreement."""
     pairs_per_decision: int = 3
@@ -123,18 +124,22 @@ class DeskSettings:
             raise InvalidInput(f"unknown setting {', '.join(unknown)}; the settings are {', '.join(sorted(known))}")
         schema = _read_schema(values.get("schema"))
         features = _read_names(values.get("features"), schema)
-        read = {
+        read: dict[str, Any] = {
             "schema": schema,
             "features": features,
             "n_features": _read_size(values.get("n_features"), features, schema),
             "seed": _read_seed(values.get("seed")),
             "reviewing": ReviewRules.create(values.get("reviewing")),
+            "reward": RewardSettings.create(values.get("reward")),
         }
         if is_new and schema is not None:
             varying = schema.n_features - schema.intercept
             chosen = {"intercept_in_metric": not schema.intercept, "bound": bound_for(varying, schema.farthest)}
             values = {**chosen, **values}
+        varying = read["n_features"] - (not check_bool("intercept_in_metric", values.get("intercept_in_metric", True)))
+        read["prior"] = read_prior(values.get("prior"), read["n_features"], varying)
         settings = cls(**{**values, **read})
+        check_mode(settings.mode)
         check_one_of("metric", settings.metric, get_args(MetricName))
         check_one_of("structure", settings.structure, get_args(Structure))
         if is_new and settings.n_features > MOST_FULL and settings.structure == "full":
@@ -143,8 +148,9 @@ class DeskSettings:
                 f"'diagonal', got {settings.n_features}"
             )
         check_error_rate(settings.reviewer_error, "reviewer_error")
-        check_bool("intercept_in_metric", settings.intercept_in_metric)
+        check_metric_settings(settings)
         check_bool("shadow", settings.shadow)
+        settings.check_shadow()
         check_text("play", settings.play)
         settings._check_changeable()
         most = MOST_SAMPLED["diagonal" if settings.structure == "diagonal" else "full"]
@@ -155,7 +161,8 @@ class DeskSettings:
             )
         try:  # the parts check the rest: epsilon, as all metric learners do
             is_slow = settings.metric in ("auto", "VersionSpace")
-            (replace(settings, metric="BayesPoint") if is_slow else settings).first_bandit()
+            quick = replace(settings, metric="BayesPoint") if is_slow else settings
+            (quick if settings.reward.is_complete else replace(quick, reward=RewardSettings())).first_bandit()
         except EvenhandError:
             raise
         except (TypeError, ValueError, MemoryError) as error:
@@ -164,8 +171,13 @@ class DeskSettings:
             settings._check_limits(MAY_CHANGE)
         return settings
 
+    def check_shadow(self) -> None:
+        """InvalidInput for a desk in shares in shadow mode: outcomes would be of shares that another system gave."""
+        if self.shadow and self.mode == "shares":
+            raise InvalidInput("a desk in shadow mode must have mode 'lottery', got 'shares'")
+
     def _check_changeable(self) -> None:
-        whole_or_none("capacity", self.capacity, least=1)
+        check_capacity(self.mode, self.capacity)
         Margin.counting(self.target, self.target_unfair_share)
         whole_or_none("max_unfair_rounds", self.max_unfair_rounds, least=0)
         check_share("overlap", self.overlap)
@@ -205,38 +217,14 @@ class DeskSettings:
         return QuietBandit(
             self.n_features,
             capacity=self.capacity,
-            metric=self._metric(streams[1]),
+            mode=self.mode,
+            metric=learner_of(self, streams[1]),
+            reward=self.reward.make(self.n_features),
             seed=streams[0],
             target_unfair_share=self.target_unfair_share,
             target=self.target,
             max_unfair_rounds=self.max_unfair_rounds,
         )
-
-    def _metric(self, rng: np.random.Generator) -> MetricLearner:
-        if self.intercept_in_metric:
-            return self._learner(self.n_features, rng)
-        return WithoutIntercept(self._learner(self.n_features - 1, rng))
-
-    def _learner(self, d: int, rng: np.random.Generator) -> MetricLearner:
-        structure = structure_for(d, self.structure)
-        common = cast("dict[str, Any]", {"structure": structure, "epsilon": self.epsilon, "bound": self.bound})
-        # Without "auto" they would change nothing but the state: earlier desks keep theirs.
-        blocks = self.schema.block_labels[:d] if self.schema is not None and structure == "auto" else None
-        if self.metric == "Score":
-            return Score(d, play=self.play)
-        if self.metric == "Ellipsoid":
-            return Ellipsoid(d, **common)
-        if self.metric == "ProjectedVolume":
-            return ProjectedVolume(d, seed=rng, **common)
-        if self.metric == "auto":
-            return default_learner(d, error_rate=self.reviewer_error, play=self.play, blocks=blocks, seed=rng, **common)
-        if self.metric == "VersionSpace":
-            return VersionSpace(d, error_rate=self.reviewer_error, seed=rng, **common)
-        fast = BayesPoint(d, error_rate=self.reviewer_error, blocks=blocks, **common)
-        if self.metric == "BayesPoint":
-            return fast
-        common["epsilon"] = Guarded.tuning.epsilon if self.epsilon is None else self.epsilon
-        return Guarded(fast, ProjectedVolume(d, seed=rng, **common))
 
     def apply_to(self, bandit: QuietBandit) -> None:
         """Apply the settings that may change to a running bandit."""
@@ -253,14 +241,16 @@ class DeskSettings:
             state["capped_at"] = state["rounds"]
         bandit.safeguards = Safeguards.from_state(state)
 
-    def to_dict(self) -> dict[str, Any]:
-        """All settings as JSON, for the ledger; the seed in hexadecimal digits."""
+    def to_dict(self, *, with_model: bool = True) -> dict[str, Any]:
+        """All settings as JSON, for the ledger; the seed in hexadecimal digits. Without the model, only its digest."""
         return {
             **{field.name: getattr(self, field.name) for field in fields(self)},
             "features": None if self.features is None else list(self.features),
             "schema": None if self.schema is None else self.schema.to_dict(),
             "seed": f"{self.seed:x}",
             "reviewing": self.reviewing.to_dict(),
+            "prior": None if self.prior is None else [list(row) for row in self.prior],
+            "reward": self.reward.to_dict(with_model=with_model),
         }
 
     @classmethod

@@ -21,7 +21,8 @@ from evenhand.environments.outcomes import (
     RewardKind,
 )
 from evenhand.environments.truths import METRIC_KINDS, MetricKind, metric_of_kind, random_direction, random_metric
-from evenhand.environments.worlds import make_world, names, population, register_worlds, world_id
+from evenhand.environments.vector_worlds import VectorWorlds
+from evenhand.environments.worlds import make_world, make_worlds, names, population, register_worlds, world_id
 
 register_worlds()
 
@@ -42,10 +43,12 @@ __all__ = [
     "RegretHunter",
     "RewardKind",
     "Scene",
+    "VectorWorlds",
     "ViolationHunter",
     "adversaries",
     "contexts",
     "make_world",
+    "make_worlds",
     "metric_of_kind",
     "names",
     "outcomes",

@@ -25,7 +25,7 @@ class NextProbabilities(NamedTuple):
     """The probabilities (k,) a policy would play next, and its capacity."""
 
     probabilities: Floats
-    capacity: int | None
+    capacity: float | None
 
 
 def next_probabilities(policy: Decider, contexts: Floats) -> NextProbabilities:

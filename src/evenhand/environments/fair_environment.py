@@ -84,6 +84,11 @@ class FairEnvironment(gymnasium.Env[Floats, Action]):
         """The sub-Gaussian scale of the outcomes."""
         return self.outcomes.noise
 
+    @property
+    def contexts(self) -> Floats:
+        """The contexts of the current round, (k, d)."""
+        return self._shown().copy()
+
     # Gymnasium's interface.
 
     def reset(self, *, seed: Seed = None, options: dict[str, Any] | None = None) -> tuple[Floats, dict[str, Any]]:

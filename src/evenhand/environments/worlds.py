@@ -9,12 +9,14 @@ from typing import Any
 import gymnasium
 from numpy.typing import ArrayLike
 
+from evenhand._internal.checks import check_whole
 from evenhand._internal.randomness import Seed, separate_streams
 from evenhand.environments import adversaries, contexts
 from evenhand.environments.fair_environment import FairEnvironment, ProxyWorld
 from evenhand.environments.lending import LendingWorld
 from evenhand.environments.outcomes import OutcomeModel, RewardKind, outcomes_of_kind
 from evenhand.environments.truths import MetricKind, metric_from, random_direction
+from evenhand.environments.vector_worlds import VectorWorlds
 from evenhand.errors import InvalidInput
 
 N_CANDIDATES = N_FEATURES = 5
@@ -133,15 +135,35 @@ def make_world(
     return FairEnvironment(theta, A, source=source, n_candidates=n_candidates, outcomes=outcomes, seed=own)
 
 
+def make_worlds(name: str, *, num_envs: int = 1, **settings: Any) -> VectorWorlds:
+    """`num_envs` copies of the world of this name, in Gymnasium's vector form; settings: those of `make_world`.
+
+    All have one truth. Before a `reset` with a seed each has a stream of its own.
+
+    >>> make_worlds("lending", num_envs=3, n_candidates=4).reset(seed=0)[0].shape
+    (3, 4, 5)
+    """
+    count = check_whole("num_envs", num_envs, least=1)
+    worlds = [make_world(name, **settings) for _ in range(count)]
+    for world, own in zip(worlds[1:], worlds[0].np_random.spawn(count - 1), strict=True):
+        world.np_random = own
+    return VectorWorlds(worlds)
+
+
 def register_worlds() -> None:
     """Register every world: `gymnasium.make("evenhand/Sphere-v0", n_features=3)`, with make_world's settings.
+
+    `gymnasium.make_vec(..., num_envs=8)` makes `VectorWorlds`.
 
     Gymnasium wraps what it makes; `.unwrapped` is the world itself, with `theta`, `A` and `watch`.
     """
     for name in names():
         if world_id(name) not in gymnasium.registry:
             gymnasium.register(
-                world_id(name), entry_point="evenhand.environments.worlds:make_world", kwargs={"name": name}
+                world_id(name),
+                entry_point="evenhand.environments.worlds:make_world",
+                vector_entry_point="evenhand.environments.worlds:make_worlds",
+                kwargs={"name": name},
             )
 
 

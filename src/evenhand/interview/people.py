@@ -1,4 +1,4 @@
-"""People from a CSV file, validated by a schema; errors name the line and the column."""
+"""People from a file, validated by a schema; errors name the line or row and the column."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.frames import FrameTable, read_frame_file
 from evenhand.errors import InvalidInput
 from evenhand.schema import Category, Feature, Number, Ordinal, Schema, YesNo
 from evenhand.schema.encoded_rows import is_replaced
@@ -110,8 +111,11 @@ def load_schema(path: str | os.PathLike[str]) -> Schema:
 
 
 def load_people(path: str | os.PathLike[str], schema: Schema) -> PeopleTable:
-    """The people in a CSV file whose header names the schema's features, in any order, and perhaps other columns."""
+    """The people in a CSV, Parquet or Arrow file that has the schema's features as columns, and perhaps others."""
     try:
+        frame = read_frame_file(path)
+        if frame is not None:
+            return _people_of(frame, schema, os.fspath(path))
         with open(path, encoding="utf-8-sig", newline="") as file:
             return read_people(file, schema, os.fspath(path))
     except OSError as error:
@@ -119,8 +123,11 @@ def load_people(path: str | os.PathLike[str], schema: Schema) -> PeopleTable:
 
 
 def load_columns(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
-    """All columns of a CSV file: those of numerals as numbers, blanks as None, others as texts."""
+    """All columns of a file. Of a CSV file: those of numerals as numbers, blanks as None, others as texts."""
     try:
+        frame = read_frame_file(path)
+        if frame is not None:
+            return {name: frame.column(name) for name in frame.names}
         with open(path, encoding="utf-8-sig", newline="") as file:
             table = read_table(file, (), os.fspath(path))
     except OSError as error:
@@ -131,13 +138,15 @@ def load_columns(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
         if table.header.count(name) > 1:
             count = table.header.count(name)
             raise InvalidInput(f"{table.name}: the names of columns must be unique, got {name!r} {count} times")
-    return {name: _typed([line[place].strip() for _, line in table.lines]) for place, name in enumerate(table.header)}
+    return {
+        name: typed_column([line[place].strip() for _, line in table.lines]) for place, name in enumerate(table.header)
+    }
 
 
-def _typed(texts: list[str]) -> list[Any]:
+def typed_column(texts: list[str]) -> list[Any]:
     """A column in one type: whole numbers if all are, else numbers if all are, else texts; None for blanks.
 
-    >>> _typed(["1", "", "3"]), _typed(["1", "2.5"]), _typed(["1", "n/a"])
+    >>> typed_column(["1", "", "3"]), typed_column(["1", "2.5"]), typed_column(["1", "n/a"])
     ([1, None, 3], [1.0, 2.5], ['1', 'n/a'])
     """
     for kind in (int, float):
@@ -152,7 +161,7 @@ def read_people(text: Iterable[str], schema: Schema, name: str) -> PeopleTable:
     """The people in lines of separated values; `name` is the file's name in error messages."""
     table = read_table(text, schema.names, name)
     raw = table.values(schema.names)
-    rows = [{feature.name: _value(feature, row[feature.name]) for feature in schema.features} for row in raw]
+    rows = [{feature.name: read_cell(feature, row[feature.name]) for feature in schema.features} for row in raw]
     try:
         schema = schema.fitted(rows) if schema.is_open else schema
         contexts = schema.encode(rows)
@@ -165,13 +174,27 @@ def read_people(text: Iterable[str], schema: Schema, name: str) -> PeopleTable:
     return PeopleTable(read, contexts, tuple(column for column in table.header if column not in known), schema)
 
 
+def _people_of(frame: FrameTable, schema: Schema, name: str) -> PeopleTable:
+    """The people in a data frame; `name` is the file's name in error messages."""
+    if len(frame) < 2:
+        raise InvalidInput(f"{name} must have at least two people, got {len(frame)}")
+    try:
+        schema = schema.fitted(frame, extra="ignore") if schema.is_open else schema
+        people = schema.read(frame, extra="ignore")
+    except DoesNotFit as error:
+        raise InvalidInput(f"{name} does not fit:\n{error}") from None
+    known = (*schema.names, *schema.carry)
+    ignored = tuple(str(column) for column in frame.names if column not in known)
+    return PeopleTable(tuple(people.rows), people.contexts, ignored, schema)
+
+
 def _shown(feature: Feature, given: object) -> Any:
     """A value as it is read, or as it was given if it counts as another."""
     value = feature.read(given)
     return given if is_replaced(feature, given, value) else value
 
 
-def _value(feature: Feature, text: str) -> object:
+def read_cell(feature: Feature, text: str) -> object:
     """A cell in the type of the feature, or the text itself, which the feature then refuses.
 
     Columns of whole numbers with gaps are written as 1.0 and 3.0: these are yes, and the code 3.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -60,3 +61,10 @@ class Experiment:
     draw: Callable[[pl.DataFrame, Findings], Figure]
     on: Callable[[Data], Experiment] | None = None
     """For an experiment that needs a user's data: the same experiment on these; its own sweep asks for them."""
+    needs: tuple[str, ...] = ()
+    """Modules of optional packages; "all" leaves the experiment out where one is not installed."""
+
+    @property
+    def is_installed(self) -> bool:
+        """Whether every module that it needs can be imported."""
+        return all(importlib.util.find_spec(module) is not None for module in self.needs)

@@ -27,11 +27,11 @@ ALL = "all"
 
 
 def named(names: Sequence[str], *, data: bool = False) -> list[Experiment]:
-    """The experiments of these names, each once; "all" is every one, of those that need data only if there are any."""
+    """The experiments of these names, each once; "all" is every one whose data and packages are there."""
     for name in names:
         if name != ALL and name not in EXPERIMENTS:
             raise InvalidInput(f"unknown experiment {name!r}; there are {', '.join([*EXPERIMENTS, ALL])}")
-    every = [name for name, experiment in EXPERIMENTS.items() if data or experiment.on is None]
+    every = [name for name, one in EXPERIMENTS.items() if (data or one.on is None) and one.is_installed]
     wanted = list(dict.fromkeys([*every, *names] if ALL in names else names))
     return [EXPERIMENTS[name] for name in wanted if name != ALL]
 

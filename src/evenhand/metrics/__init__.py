@@ -4,6 +4,7 @@ from evenhand.metrics.bayes_point import BayesPoint
 from evenhand.metrics.by_evidence import ByEvidence
 from evenhand.metrics.default import default_learner
 from evenhand.metrics.ellipsoid import Ellipsoid
+from evenhand.metrics.from_metric_learn import from_metric_learn
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.guarded import Guarded
 from evenhand.metrics.known_metric import KnownMetric
@@ -38,4 +39,5 @@ __all__ = [
     "VersionSpace",
     "WithoutIntercept",
     "default_learner",
+    "from_metric_learn",
 ]

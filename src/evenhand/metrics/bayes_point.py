@@ -21,6 +21,7 @@ from evenhand.metrics.gaussian.history import BeliefHistory, ReviewersAssumed
 from evenhand.metrics.gaussian.interactions import InteractionEvidence, interactions
 from evenhand.metrics.gaussian.kernel_form import KernelForm
 from evenhand.metrics.gaussian.last_moments import LastMoments
+from evenhand.metrics.gaussian.prior_mean import PriorMean
 from evenhand.metrics.gaussian.prior_shape import PriorShape, check_blocks
 from evenhand.metrics.gaussian.soft_threshold import chance_exceeded
 from evenhand.metrics.gaussian.truncated_normal import chance_below
@@ -35,6 +36,12 @@ from evenhand.metrics.learner_settings import (
     first_bound,
 )
 from evenhand.metrics.verdicts import Pairs, Verdicts
+
+LATER: dict[str, Any] = {"softness": 0.0, "blocks": None, "prior": None, "weight": 1.0}
+"""Settings that version 0.1 did not have, with their defaults."""
+
+NORM_OF_BOUND = 2.0
+"""The least bound, in norms of a prior that was passed: as far above the mean as that of the usual prior."""
 
 
 class BayesPoint(MetricLearner):
@@ -58,6 +65,10 @@ class BayesPoint(MetricLearner):
     of a category, start as wide as diagonal ones. `interactions` says which features interact. Beyond some 300 unknowns
     the belief is kept as a function of pairs (`KernelBelief`): cost and memory then grow with d, not with m.
 
+    prior: a metric learned elsewhere, (d, d), or anything with `get_mahalanobis_matrix()`: the mean before the first
+    answer in place of a multiple of I. `weight` divides the variances of the prior: 1 keeps them as wide as usual, 100
+    makes deviations a tenth. The bound is at least twice the norm of the prior.
+
     The distance played is not the mean but the `caution` quantile of the belief about the squared distance, truncated
     at zero; with a soft threshold, about the gap that is flagged with probability `caution`, errors apart. A low
     quantile is flagged less often for each bit it learns, and being positive it goes on learning, where "mean minus c
@@ -77,7 +88,18 @@ class BayesPoint(MetricLearner):
     """
 
     tuning: ClassVar[BayesPointTuning] = DEFAULT
-    _settings = ("n_features", "structure", "bound", "epsilon", "error_rate", "softness", "caution", "blocks")
+    _settings = (
+        "n_features",
+        "structure",
+        "bound",
+        "epsilon",
+        "error_rate",
+        "softness",
+        "caution",
+        "blocks",
+        "prior",
+        "weight",
+    )
 
     def __init__(
         self,
@@ -90,6 +112,8 @@ class BayesPoint(MetricLearner):
         softness: float | None = 0.0,
         caution: float = 0.1,
         blocks: Sequence[Any] | None = None,
+        prior: Any = None,
+        weight: float = 1.0,
     ) -> None:
         super().__init__(n_features, structure)
         self._structure = structure
@@ -98,8 +122,10 @@ class BayesPoint(MetricLearner):
         self.softness = check_softness(softness)
         self.caution = check_number("caution", caution, above=0, below=1)
         self.blocks = check_blocks(blocks, self.n_features)
+        self._first = PriorMean.checked(prior, weight, self.n_features, self.space.structure)
         self._count_reviews(0)
         assumed, bound = ReviewersAssumed(self.error_rate, self.softness, self.tuning), first_bound(bound, self.epsilon)
+        bound = bound if self._first is None else max(bound, NORM_OF_BOUND * self._first.norm)
         self._history, *rivals = (BeliefHistory(form, assumed, bound) for form in self._forms())
         self._rivals: tuple[BeliefHistory[Any], ...] = tuple(rivals)
         self._last = LastMoments()
@@ -107,12 +133,12 @@ class BayesPoint(MetricLearner):
     def _forms(self) -> list[BeliefForm[Any]]:
         """The forms of belief that are learned side by side, the one to play at the start first."""
         if self._structure != "auto" or self.n_features == 1:
-            return [CovarianceForm(self.space, None, self.tuning)]
+            return [CovarianceForm(self.space, None, self.tuning, self._first)]
         tuning = self.tuning
         shapes = [PriorShape.of(self.n_features, ratio, self.blocks) for ratio in self._ratios]
         if self._is_large:
-            return [KernelForm(self.space, shape, tuning) for shape in shapes]
-        return [CovarianceForm(self.space, shape, tuning) for shape in shapes]
+            return [KernelForm(self.space, shape, tuning, self._first) for shape in shapes]
+        return [CovarianceForm(self.space, shape, tuning, self._first) for shape in shapes]
 
     @property
     def _is_large(self) -> bool:
@@ -126,6 +152,16 @@ class BayesPoint(MetricLearner):
     def structure(self) -> Structure:
         """What was asked for."""
         return self._structure
+
+    @property
+    def prior(self) -> Floats | None:
+        """The mean before the first answer, if one was passed, (d, d)."""
+        return None if self._first is None else self._first.matrix
+
+    @property
+    def weight(self) -> float:
+        """How much that weighs."""
+        return 1.0 if self._first is None else self._first.weight
 
     @property
     def bound(self) -> float:
@@ -292,9 +328,11 @@ class BayesPoint(MetricLearner):
         return twin
 
     def settings(self) -> dict[str, Any]:
-        """The settings; `softness` is left out for a sharp threshold and `blocks` if None, as in version 0.1."""
-        usual = {"softness": 0.0, "blocks": None}
-        return {name: value for name, value in super().settings().items() if name not in usual or value != usual[name]}
+        """The settings; what version 0.1 did not have is left out where it has its default."""
+        found = super().settings()
+        usual = [name for name in ("softness", "blocks", "weight") if found[name] == LATER[name]]
+        usual += [] if found["prior"] is not None else ["prior"]
+        return {name: value for name, value in found.items() if name not in usual}
 
     def state(self) -> dict[str, Any]:
         """Settings, belief and memory, of the prior's other shapes as well."""
@@ -306,7 +344,7 @@ class BayesPoint(MetricLearner):
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:
         """The learner with this `state`, to the bit."""
-        learner = cls.with_settings({"softness": 0.0, "blocks": None, **state})  # a state of version 0.1 has neither
+        learner = cls.with_settings({**LATER, **state})
         learner._count_reviews(int(state["rounds"]))
         if learner._structure != "auto":
             learner._history = learner._history.restored(state)

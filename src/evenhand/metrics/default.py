@@ -38,6 +38,8 @@ def default_learner(
     quantile: float = 0.1,
     play: str = "mean",
     blocks: Sequence[Any] | None = None,
+    prior: Any = None,
+    weight: float = 1.0,
     seed: Seed = None,
 ) -> MetricLearner:
     """A learner for reviewers of whom nothing is known; with an error rate, BayesPoint with that rate.
@@ -49,7 +51,8 @@ def default_learner(
 
     structure, epsilon, bound: those of the learners; "auto" is "full" up to five features (`structure_for`).
     quantile: what all but the first one play; for people, the share of binding reviewed pairs that they flag. play:
-    whose judgement Score plays. blocks: those of BayesPoint.
+    whose judgement Score plays. blocks, prior, weight: those of BayesPoint; with a prior VersionSpace is left out,
+    since it starts from all metrics.
 
     >>> learner = default_learner(3, seed=0)
     >>> [type(each).__name__ for each in learner.learners], type(learner.last_resort).__name__
@@ -58,11 +61,12 @@ def default_learner(
     structure = structure_for(n_features, structure)
     blocks = blocks if structure == "auto" else None  # they would change nothing but the state
     settings: dict[str, Any] = {"structure": structure, "epsilon": epsilon, "bound": bound}
+    of_belief: dict[str, Any] = {"caution": quantile, "blocks": blocks, "prior": prior, "weight": weight}
     if error_rate is not None:
-        return BayesPoint(n_features, error_rate=error_rate, caution=quantile, blocks=blocks, **settings)
-    moving = BayesPoint(n_features, error_rate=None, softness=None, caution=quantile, blocks=blocks, **settings)
+        return BayesPoint(n_features, error_rate=error_rate, **of_belief, **settings)
+    moving = BayesPoint(n_features, error_rate=None, softness=None, **of_belief, **settings)
     last_resort = Score(n_features, quantile=quantile, play=play)
-    if moving.space.n_unknowns > MOST_SAMPLED:
+    if prior is not None or moving.space.n_unknowns > MOST_SAMPLED:
         return ByEvidence([moving], last_resort=last_resort)
     of_exact, of_erring = as_generator(seed).spawn(2)
     exact = VersionSpace(n_features, error_rate=ASSUMED_ERROR_RATE, seed=of_exact, **settings)

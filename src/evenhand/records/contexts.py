@@ -9,6 +9,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import is_number, refusal
+from evenhand._internal.frames import as_frame
 from evenhand._internal.jit import FLOAT, jit
 from evenhand.errors import InvalidInput
 
@@ -18,7 +19,7 @@ NORM_TOLERANCE = 1e-6  # How far above 1 a norm may lie: normalisation in single
 def as_contexts(value: Any, n_features: int | None = None) -> Floats:
     """A read-only (k, d) copy of `value`, every row of norm <= 1; raises InvalidInput on anything else.
 
-    `value` may be an array, nested lists, or a pandas or polars data frame of numbers.
+    `value` may be an array, nested lists, or a data frame of numbers: of pandas, polars or Arrow.
 
     >>> as_contexts([[0.6, 0.8], [0.0, 1.0]]).shape
     (2, 2)
@@ -60,10 +61,11 @@ def longest_row(contexts: Floats) -> tuple[int, float]:
 def _as_float_array(value: Any) -> Floats:
     if type(value) is np.ndarray and value.dtype == FLOAT:
         return value.copy()
-    table = value.to_numpy() if hasattr(value, "to_numpy") else value  # pandas and polars alike
+    frame = as_frame(value, "contexts")
+    table = value if frame is None else frame.array()
     try:
         array = np.array(table)
-        if array.dtype.kind not in "iuf" and not (array.dtype.kind == "O" and hasattr(value, "to_numpy")):
+        if array.dtype.kind not in "iuf" and not (array.dtype.kind == "O" and frame is not None):
             raise TypeError
         return np.array(array, dtype=np.float64, order="C")
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""Decision and Review, the two records that everything passes through, and the signatures of decisions.
+"""Decision and Review, the two records that everything passes through.
 
 A Decision carries all that is needed to learn from it later, so outcomes and reviews may come late, in any order, in
 another process (`to_dict`, `from_dict`), or never.
@@ -6,12 +6,9 @@ another process (`to_dict`, `from_dict`), or never.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-from array import array
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from itertools import chain
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -39,14 +36,16 @@ from evenhand.records.ratings import (
     implied_by_comparisons,
     implied_by_scores,
 )
+from evenhand.records.signatures import Mode, sign
 
-__all__ = ["PROBABILITY_TOLERANCE", "Decision", "Pair", "Review", "check_reviewer", "key_for", "sign"]
+__all__ = ["PROBABILITY_TOLERANCE", "Decision", "Mode", "Pair", "Review", "check_reviewer"]
 
 PROBABILITY_TOLERANCE = EQUAL
 """Probabilities closer than this are equal, and a gap is too wide only if it exceeds its distance by more."""
 
 
 ARRAYS = ("contexts", "probabilities", "optimistic_rewards")
+BOUNDS = ("lower", "upper")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,10 +61,11 @@ class Decision:
     contexts: Floats
     """(k, d)."""
     probabilities: Floats
-    """(k,), the real sampling probabilities; what is left to 1 means "nobody" when the capacity is 1."""
+    """(k,), the real sampling probabilities; what is left to 1 means "nobody" when the capacity is 1. With mode
+    "shares": the share of what was asked that each candidate gets."""
     chosen: tuple[int, ...]
-    """The candidates drawn, in order; () means nobody."""
-    capacity: int | None
+    """The candidates drawn, in order; () means nobody. With mode "shares": all who get a share."""
+    capacity: float | None
     optimistic_rewards: Floats
     """(k,), the rewards that the probabilities maximise."""
     tight_pairs: tuple[Pair, ...] = field(default=())
@@ -76,24 +76,36 @@ class Decision:
     unproved_pairs: int = 0
     """Under `max_unfair_rounds`: how many pairs were left without a proof because the search for proofs is limited.
     They got equal probabilities, which are always fair; with more proofs the decision might have paid off more."""
+    lower: Floats | None = None
+    """(k,), the floors that were given; None if neither floors nor ceilings were."""
+    upper: Floats | None = None
+    """(k,), the ceilings that were given; None if neither floors nor ceilings were."""
+    mode: Mode = "lottery"
 
     def __post_init__(self) -> None:
         for name in ARRAYS:  # read-only, as kernels expect them
             object.__setattr__(self, name, frozen(getattr(self, name)))
+        if self.lower is not None and self.upper is not None:
+            object.__setattr__(self, "lower", frozen(self.lower))
+            object.__setattr__(self, "upper", frozen(self.upper))
 
     def __repr__(self) -> str:
         capacity = f"capacity {self.capacity}"
         return f"Decision(round {self.round}, {self.n_candidates} candidates, {capacity}, chosen {self.chosen})"
 
     def __str__(self) -> str:
-        rows = probability_table([str(i) for i in range(self.n_candidates)], self.probabilities.tolist(), self.chosen)
-        return "\n".join([f"{len(self.chosen)} of {self.n_candidates} candidates chosen in round {self.round}", *rows])
+        names, is_draw = [str(i) for i in range(self.n_candidates)], self.mode == "lottery"
+        rows = probability_table(names, self.probabilities.tolist(), self.chosen if is_draw else None)
+        did = "chosen" if is_draw else "got a share"
+        return "\n".join([f"{len(self.chosen)} of {self.n_candidates} candidates {did} in round {self.round}", *rows])
 
     def to_rows(self) -> list[dict[str, Any]]:
         """A dict for each candidate, as in `pandas.DataFrame(decision.to_rows())`."""
         columns = zip(self.probabilities.tolist(), self.optimistic_rewards.tolist(), strict=True)
+        bounds = [name for name in BOUNDS if getattr(self, name) is not None]
         return [
             {"candidate": i, "probability": p, "chosen": i in self.chosen, "optimistic_reward": reward}
+            | {name: float(getattr(self, name)[i]) for name in bounds}
             for i, (p, reward) in enumerate(columns)
         ]
 
@@ -129,12 +141,15 @@ class Decision:
             return False
 
     def _signature(self, key: bytes) -> str:
-        return sign(key, self.round, self.contexts, self.probabilities, self.chosen, self.tight_pairs)
+        bounds = None if self.lower is None or self.upper is None else (self.lower, self.upper)
+        played = (self.contexts, self.probabilities, self.chosen, self.tight_pairs)
+        return sign(key, self.round, *played, self.mode, bounds)
 
     def to_dict(self) -> dict[str, Any]:
         """Lists and numbers, exact through JSON."""
         lists = {"chosen": list(self.chosen), "tight_pairs": [list(pair) for pair in self.tight_pairs]}
-        arrays = {name: getattr(self, name).tolist() for name in ARRAYS}
+        given = [name for name in (*ARRAYS, *BOUNDS) if getattr(self, name) is not None]
+        arrays = {name: getattr(self, name).tolist() for name in given}
         return {field.name: getattr(self, field.name) for field in fields(self)} | arrays | lists
 
     @classmethod
@@ -152,39 +167,19 @@ class Decision:
                 tight_pairs=tuple((int(i), int(j)) for i, j in record["tight_pairs"]),
                 worst_residual=None if (worst := record.get("worst_residual")) is None else float(worst),
                 unproved_pairs=int(record.get("unproved_pairs", 0)),
+                mode=record.get("mode", "lottery"),
+                **{name: _bound(record.get(name)) for name in BOUNDS},
             )
-            if not len(decision.contexts) == len(decision.probabilities) == len(decision.optimistic_rewards):
+            given = [getattr(decision, name) for name in (*ARRAYS, *BOUNDS) if getattr(decision, name) is not None]
+            if len({len(values) for values in given}) > 1 or (decision.lower is None) != (decision.upper is None):
                 raise ValueError("its parts have different lengths")
         except (KeyError, TypeError, ValueError) as error:
             raise InvalidInput(f"a decision's record must be what to_dict wrote: {error!r}") from None
         return decision
 
 
-def sign(
-    key: bytes, number: int, contexts: Floats, probabilities: Floats, chosen: tuple[int, ...], tight: tuple[Pair, ...]
-) -> str:
-    """The id of a decision in round `number`: a keyed hash of everything that can be learned from."""
-    numbers = array("q", (number, *contexts.shape, len(chosen), *chosen, *chain.from_iterable(tight)))
-    content = b"".join((numbers.tobytes(), contexts.tobytes(), probabilities.tobytes()))
-    return f"{number}-{hashlib.blake2b(content, key=key, digest_size=16).hexdigest()}"
-
-
-def key_for(secret: bytes, content: dict[str, Any]) -> bytes:
-    """A key from random bytes and a bandit's content: nested dicts of arrays, numbers and strings."""
-    digest = hashlib.blake2b(key=secret, digest_size=16)
-    _feed(digest, content)
-    return digest.digest()
-
-
-def _feed(digest: Any, content: Any) -> None:
-    if isinstance(content, dict):
-        for name in sorted(content):
-            digest.update(f"{name}:".encode())
-            _feed(digest, content[name])
-    elif isinstance(content, np.ndarray):
-        digest.update(str(content.shape).encode() + np.ascontiguousarray(content).tobytes())
-    else:
-        digest.update(f"{content!r};".encode())
+def _bound(values: Any) -> Floats | None:
+    return None if values is None else np.array(values, dtype=np.float64)
 
 
 ReviewKind = Literal["complete", "partial", "one_bit", "ratings", "comparisons"]

@@ -47,6 +47,7 @@ class ModelFigures:
     state: int
     """The projection: events up to this seq."""
     learner: str
+    reward_model: str
     outcomes: int
     """That the reward model has learned from, of all times."""
     reviews: int
@@ -89,6 +90,7 @@ def model_figures(
     return ModelFigures(
         projection.seq,
         type(bandit.metric).__name__,
+        type(bandit.reward).__name__,
         kinds.get("outcome", 0),
         projection.history.taught,
         projection.skipped,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, cast
+from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -18,14 +18,14 @@ from evenhand.errors import Erased
 from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
 from evenhand.review.display import features_of, in_words
-from evenhand.rewards import RidgeUCB
+from evenhand.rewards.model import RewardModel
 from evenhand.schema.words import label
 
 MOST_REASONS = 4
 """More are unlikely to help the reader: Regulation B's commentary on 1002.9(b)(2) says so, too."""
 MOST_NOTICES = 5
 """The newest decisions of a candidate that are explained: each needs what the desk knew at its time."""
-UNKNOWN = "Less is known about some of the other applicants, which raised their chance."
+UNKNOWN = "Less is known about some of the other applicants, which raised their {}."
 """If what is not known counted against the candidate: the desk explores."""
 SMALLEST = 1e-9
 """A contribution below this is none."""
@@ -56,8 +56,9 @@ class CandidateNotice:
     contributions: tuple[Contribution, ...] = ()
     """Of all features, the most harmful first."""
     unknown: float = 0.0
-    """The same for how much was unknown of people like the candidate; with the contributions it adds up to
-    `difference`."""
+    """The same for how much was unknown of people like the candidate."""
+    together: float = 0.0
+    """What features do together in a model that is not linear; with the others it adds up to `difference`."""
     difference: float = 0.0
     """The candidate's optimistic reward less the average."""
     sentences: tuple[str, ...] = ()
@@ -141,47 +142,60 @@ def _explained(
     projection_at: Callable[[int], Projection],
 ) -> CandidateNotice:
     try:
-        theta = cast("RidgeUCB", projection_at(body["state"]).bandit.reward).theta
+        model = projection_at(body["state"]).bandit.reward
         if erased_in(body) & set(body["candidates"]):
             raise Erased("somebody of the decision was erased")
     except Erased:
         words = "Which features counted cannot be computed any more: somebody was erased since."
         return CandidateNotice(*where, "declined", *counts, sentences=(words,))
     contexts = np.array(body["contexts"], dtype=np.float64)
-    away = contexts[place] - contexts.mean(axis=0)
-    amounts = _by_feature(theta * away, settings)
+    amounts = _by_feature(model, contexts[place], contexts.mean(axis=0), settings)
     values = features_of(body, [body["candidates"][place]], settings)[0]
     parts = [Contribution(name, _value(values, name, settings), amount) for name, amount in amounts.items()]
     optimistic = np.array(body["optimistic_rewards"])
-    difference = float(optimistic[place] - optimistic.mean())
-    unknown = difference - sum(amounts.values())
-    ordered = tuple(sorted(parts, key=lambda part: part.amount))
-    notice = CandidateNotice(*where, "declined", *counts, ordered, unknown, difference)
-    return CandidateNotice(*where, "declined", *counts, ordered, unknown, difference, _words(notice))
+    widths = optimistic - np.array(body["estimated_rewards"])
+    difference, unknown = (float(one[place] - one.mean()) for one in (optimistic, widths))
+    together = difference - unknown - sum(amounts.values())
+    made = (tuple(sorted(parts, key=lambda part: part.amount)), unknown, together, difference)
+    notice = CandidateNotice(*where, "declined", *counts, *made)
+    return replace(notice, sentences=_words(notice, is_share=body.get("mode") == "shares"))
 
 
-def _by_feature(amounts: Floats, settings: DeskSettings) -> dict[str, float]:
-    """Amounts of coordinates, summed by feature; nobody differs in the intercept."""
+def _by_feature(model: RewardModel, own: Floats, average: Floats, settings: DeskSettings) -> dict[str, float]:
+    """How much the estimate of a context loses if a feature takes its average; all features one by one.
+
+    Of a linear model that is theta_f (x_f - mean x_f). Nobody differs in the intercept.
+    """
     schema = settings.schema
-    if schema is None:
-        names = settings.features or coordinates(settings.n_features)
-        return dict(zip(names, amounts.tolist(), strict=True))
-    return {name: float(amounts[block].sum()) for name, block in schema.blocks.items()}
+    named = settings.features or coordinates(settings.n_features)
+    blocks = {name: slice(i, i + 1) for i, name in enumerate(named)} if schema is None else schema.blocks
+    contexts = np.tile(own, (1 + len(blocks), 1))
+    for row, block in enumerate(blocks.values(), start=1):
+        contexts[row, block] = average[block]
+    estimates = model.estimate(contexts)
+    return dict(zip(blocks, (estimates[0] - estimates[1:]).tolist(), strict=True))
 
 
 def _value(values: dict[str, Any], name: str, settings: DeskSettings) -> str:
     return in_words(values.get(name), settings.schema, name)
 
 
-def _words(notice: CandidateNotice) -> tuple[str, ...]:
+def _words(notice: CandidateNotice, *, is_share: bool) -> tuple[str, ...]:
     """The sentences of a notice: only the candidate's own data, nothing of others."""
+    if is_share:
+        drawn = f"{notice.chosen} of {notice.candidates} applicants got a share. Yours was {notice.chance:.1%}."
+        return (drawn, *_reasons(notice, "share"))
     drawn = (
         f"{notice.chosen} of {notice.candidates} applicants {'was' if notice.chosen == 1 else 'were'} chosen. "
         f"Your chance in the draw was {notice.chance:.1%}, and you were not drawn."
     )
+    return (drawn, *_reasons(notice, "chance"))
+
+
+def _reasons(notice: CandidateNotice, what: str) -> tuple[str, ...]:
     if notice.reasons:
         listed = "; ".join(f"{label(one.feature)}: {one.words}" for one in notice.reasons)
-        counted = f"Compared with the average applicant of this decision, these lowered your chance most: {listed}."
+        counted = f"Compared with the average applicant of this decision, these lowered your {what} most: {listed}."
     else:
-        counted = "No feature lowered your chance below that of the average applicant of this decision."
-    return (drawn, counted, UNKNOWN) if notice.unknown < -NEGLIGIBLE else (drawn, counted)
+        counted = f"No feature lowered your {what} below that of the average applicant of this decision."
+    return (counted, UNKNOWN.format(what)) if notice.unknown < -NEGLIGIBLE else (counted,)

@@ -251,8 +251,9 @@ class ReviewSessions:
             "is_drawn": is_drawn,
             "probabilities": probabilities,
             "gap": None if probabilities is None else abs(probabilities[0] - probabilities[1]),
+            "in_shares": body.get("mode") == "shares",
             "digits": 1,
-            "instruction": INSTRUCTION[item.ask],
+            "instruction": _instruction(item, body),
         }
 
     def _treatment(self, decision: str, body: Mapping[str, Any], subject: Subject) -> tuple[list[float], bool]:
@@ -302,7 +303,7 @@ class ReviewSessions:
             "hidden": hidden,
             "ids_shown": item.ids,
             "queue": {"reason": item.why, "detail": item.detail, "score": item.score, "place": item.place},
-            "instruction": INSTRUCTION[item.ask],
+            "instruction": _instruction(item, body),
         }
         if item.ask == "verdicts":
             treated = self._treatment(item.decision, body, item.subject)[0]
@@ -358,6 +359,11 @@ def _answer_fields(item: Item, answer: str, ratings: Sequence[float] | None) -> 
         return {"kind": "comparisons", "comparisons": [{"pair": pair, "answer": COMPARED[answer]}]}
     unfair, fair = ([pair] if answer == judgement else [] for judgement in JUDGEMENTS)
     return {"kind": "partial", "unfair": unfair, "fair": fair}
+
+
+def _instruction(item: Item, body: Mapping[str, Any]) -> str:
+    """Which question and help the reviewer sees: about chances, or about shares."""
+    return f"{INSTRUCTION[item.ask]} shares" if body.get("mode") == "shares" else INSTRUCTION[item.ask]
 
 
 def _probabilities(body: Mapping[str, Any], treated: Sequence[float], item: Item) -> dict[str, float]:

@@ -44,6 +44,13 @@ class KnownReward(RewardModel):
     def learn(self, contexts: Floats, rewards: Floats) -> None:
         """Nothing to learn."""
 
+    def learn_shares(self, contexts: Floats, rewards: Floats, shares: Floats) -> None:
+        """Nothing to learn."""
+
+    def recipe(self) -> dict[str, Any]:
+        """Its name and theta."""
+        return {"kind": "KnownReward", "theta": self.theta.tolist()}
+
     def state(self) -> dict[str, Any]:
         """Theta."""
         return {"theta": self.theta}

@@ -13,16 +13,13 @@ from evenhand._internal.checks import check_number, check_number_or_none, check_
 from evenhand._internal.factorisations import cholesky, inverse_of_lower
 from evenhand._internal.jit import frozen, jit
 from evenhand.errors import InvalidInput, SolverFailed
-from evenhand.rewards.model import RewardModel
+from evenhand.rewards.model import TIE_BREAK, RewardModel, check_lengths
 
 Width = Literal["self_normalised", "paper"]
 
 REFRESH_EVERY = 256  # Rank-one updates between two fresh factorisations of V.
 DRIFT_TOLERANCE = 1e-6  # How far V times the carried inverse may be from the identity when it is checked.
 NOISE_PRIOR_WEIGHT = 1.0  # The prior noise scale of 1 counts as much as this many outcomes.
-TIE_BREAK = (
-    1e-6  # Capped optimistic rewards differ by this share at most: without it they tie, and regret is a third more.
-)
 MOST_REWARD = 10.0  # The largest accepted reward, as a multiple of the bound on theta plus the noise scale.
 
 
@@ -150,8 +147,7 @@ class RidgeUCB(RewardModel):
     def learn(self, contexts: Floats, rewards: Floats) -> None:
         """Learn from outcomes: (n, d) contexts and (n,) rewards, one rank-one update each."""
         most, outcomes = self.largest_reward, rewards.tolist()
-        if len(outcomes) != len(contexts):
-            raise InvalidInput(f"rewards must be one per context, got {len(outcomes)} for {len(contexts)} contexts")
+        check_lengths(contexts, rewards)
         for reward in outcomes:
             if not -most <= reward <= most:
                 raise InvalidInput(
@@ -173,6 +169,19 @@ class RidgeUCB(RewardModel):
         except BaseException:
             self.__dict__.update(before)
             raise
+
+    def learn_shares(self, contexts: Floats, rewards: Floats, shares: Floats) -> None:
+        """Learn from outcomes at shares (n,), 0 < s <= 1: r = s <theta, x> + noise, the noise of one scale R at any s.
+
+        So r is an outcome of the context s x: r / s estimates <theta, x> with the weight s^2, and an outcome at a tenth
+        of what was asked counts a hundredth of a full one. If the noise is smaller at smaller shares, R still bounds
+        it: the widths hold, and are wider than they need to be.
+        """
+        for share in shares.tolist():
+            check_number("a share", share, above=0, most=1)
+        if shares.shape != rewards.shape:
+            raise InvalidInput(f"shares must be one per reward, got {shares.shape} for {rewards.shape}")
+        self.learn(np.asarray(contexts * shares[:, None]), rewards)
 
     def _refresh(self) -> None:
         """Recompute inverse and determinant; the carried inverse must have been right up to rounding."""

@@ -12,6 +12,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_one_of
+from evenhand._internal.frames import as_frame
 from evenhand.errors import InvalidInput
 from evenhand.schema._coordinate import UNKNOWN, as_level
 from evenhand.schema.category import Category, Ordinal
@@ -259,10 +260,11 @@ def _finite(values: Sequence[Any]) -> list[Any]:
 
 
 def columns_of(frame: Any, kinds: Mapping[str, str]) -> Columns:
-    """The columns of a pandas or polars frame or of a list of dicts. kinds: see `Schema.from_frame`."""
+    """The columns of a data frame or of a list of dicts. kinds: see `Schema.from_frame`."""
     table = _columns(frame)
-    if len(frame) < 2:
-        raise InvalidInput(f"a table must have at least 2 rows to propose a schema, got {len(frame)}")
+    n_rows = len(next(iter(table.values.values()), ()))
+    if n_rows < 2:
+        raise InvalidInput(f"a table must have at least 2 rows to propose a schema, got {n_rows}")
     for name, kind in kinds.items():
         if name not in table.values:
             raise InvalidInput(f"kinds must name columns of the table, got {shown(name)}")
@@ -277,21 +279,19 @@ def columns_of(frame: Any, kinds: Mapping[str, str]) -> Columns:
 
 
 def _columns(frame: Any) -> Columns:
-    if hasattr(type(frame), "collect") and hasattr(type(frame), "columns"):
-        raise InvalidInput("frame must be an eager frame, got a lazy one; call its collect() first")
-    if hasattr(type(frame), "columns") and hasattr(type(frame), "__getitem__"):
-        names = list(frame.columns)
+    table = as_frame(frame, "frame")
+    if table is not None:
+        names = table.names
         _check_names(names)
-        columns: dict[str, Sequence[object]] = {name: frame[name].to_list() for name in names}
-        ordered = [name for name in names if getattr(frame[name].dtype, "ordered", False) is True]  # by pandas
-        orders = {name: _as_levels(frame[name].dtype.categories.to_list()) for name in ordered}
-        return Columns(columns | {name: _as_levels(columns[name]) for name in ordered}, orders, set())
+        columns: dict[str, Sequence[object]] = {name: table.column(name) for name in names}
+        orders = {name: _as_levels(levels) for name in names if (levels := table.levels(name)) is not None}
+        return Columns(columns | {name: _as_levels(columns[name]) for name in orders}, orders, set())
     if isinstance(frame, Sequence) and not isinstance(frame, str) and all(isinstance(row, Mapping) for row in frame):
         names = list(dict.fromkeys(name for row in frame for name in row))
         if frame:
             _check_names(names)
         return Columns({name: [row.get(name) for row in frame] for name in names}, {}, set())
-    raise InvalidInput(f"frame must be a pandas or polars frame, or a list of dicts, got {shown(frame)}")
+    raise InvalidInput(f"frame must be a data frame of pandas, polars or Arrow, or a list of dicts, got {shown(frame)}")
 
 
 def _as_levels(values: Sequence[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Raw data: rows (dicts, sequences, a pandas or polars frame) as values per feature, and the error if they do not fit.
+"""Raw data: rows (dicts, sequences, a data frame) as values per feature, and the error if they do not fit.
 
 Also whether a raw value is missing or a number, and how error messages show it.
 """
@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from numbers import Real
-from typing import Any, Final, Literal, Protocol, TypeAlias, cast, get_args
+from typing import Any, Final, Literal, TypeAlias, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_one_of
+from evenhand._internal.frames import ArrowStream, Frame, FrameTable, as_frame
 from evenhand.errors import ExtraColumns, InvalidInput
 
 SHOWN = 50  # How many problems an error message lists.
@@ -92,19 +93,7 @@ class DoesNotFit(InvalidInput):
 Extra: TypeAlias = Literal["error", "warn", "ignore"]
 
 
-class Frame(Protocol):
-    """What pandas' and polars' data frames have in common, as far as needed here."""
-
-    @property
-    def columns(self) -> Any:
-        """The names of the columns."""
-
-    def __getitem__(self, key: Any, /) -> Any: ...
-
-    def __len__(self) -> int: ...
-
-
-Rows: TypeAlias = Frame | Iterable[Mapping[str, Any] | Sequence[Any]]
+Rows: TypeAlias = Frame | ArrowStream | FrameTable | Iterable[Mapping[str, Any] | Sequence[Any]]
 
 
 @dataclass(frozen=True)
@@ -154,10 +143,9 @@ def read_rows(
         check_one_of("extra", extra, get_args(Extra))
     if isinstance(rows, Mapping):
         raise InvalidInput("rows must be a list of rows, got one dict; pass [row] for a single one")
-    if hasattr(type(rows), "collect") and hasattr(type(rows), "columns"):
-        raise InvalidInput("rows must be an eager frame, got a lazy one; call its collect() first")
-    if hasattr(type(rows), "columns") and hasattr(type(rows), "__getitem__"):
-        return _with_ids(_from_frame(names, rows, extra or "warn", carry), ids)
+    frame = as_frame(rows, "rows")
+    if frame is not None:
+        return _with_ids(_from_frame(names, frame, extra or "warn", carry), ids)
     if isinstance(rows, str | bytes) or not hasattr(type(rows), "__iter__") or getattr(rows, "ndim", 1) == 0:
         raise InvalidInput(f"rows must be a list of dicts or sequences, or a data frame, got {shown(rows)}")
     return _with_ids(_from_rows(names, list(cast("Iterable[object]", rows)), extra or "error", carry), ids)
@@ -194,13 +182,13 @@ def checked_carry(carry: Any) -> tuple[str, ...]:
     return names
 
 
-def _from_frame(names: Sequence[str], frame: Any, extra: Extra, carry: Sequence[str]) -> RawColumns:
-    present = list(frame.columns)
+def _from_frame(names: Sequence[str], frame: FrameTable, extra: Extra, carry: Sequence[str]) -> RawColumns:
+    present = frame.names
     problems: list[RowProblem] = []
     columns: dict[str, Sequence[object]] = {}
     for name in names:
         if present.count(name) == 1:
-            columns[name] = tuple(frame[name].to_list())
+            columns[name] = tuple(frame.column(name))
             continue
         columns[name] = ()
         problems.append(RowProblem(None, name, f"must be one column of the frame, got {present.count(name)}"))
@@ -210,9 +198,8 @@ def _from_frame(names: Sequence[str], frame: Any, extra: Extra, carry: Sequence[
     elif extra == "warn" and others and not problems:
         unused = ExtraColumns(f"columns that the schema does not have are not used: {', '.join(map(str, others))}")
         warnings.warn(unused, stacklevel=4)
-    carried = {name: tuple(frame[name].to_list()) for name in carry if present.count(name) == 1}
-    ids = tuple(str(label) for label in getattr(frame, "index", range(len(frame))))
-    return RawColumns(columns, tuple(problems), carried=carried, ids=ids, is_frame=True)
+    carried = {name: tuple(frame.column(name)) for name in carry if present.count(name) == 1}
+    return RawColumns(columns, tuple(problems), carried=carried, ids=frame.labels, is_frame=True)
 
 
 def _from_rows(names: Sequence[str], rows: Sequence[object], extra: Extra, carry: Sequence[str]) -> RawColumns:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from evenhand._internal.arrays import Floats
 from evenhand._internal.atomic_write import atomic_write
 from evenhand._internal.checks import check_bool
+from evenhand._internal.frames import ArrowStream, Frame
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 from evenhand.schema._explain import explain
 from evenhand.schema._files import FORMAT, read_content, read_json, version_of, write_feature
@@ -28,7 +29,6 @@ from evenhand.schema.features import NAMES, Category, Date, Feature, Number, Ord
 from evenhand.schema.rows import (
     DoesNotFit,
     Extra,
-    Frame,
     RowProblem,
     Rows,
     checked_carry,
@@ -184,9 +184,10 @@ class Schema:
     def encode(self, rows: Rows, *, extra: Extra | None = None) -> Floats:
         """Rows to contexts (k, n_features) of norm <= 1; raises DoesNotFit with every problem of every row.
 
-        rows: a list of dicts, a list of sequences in the order of the schema, or a pandas or polars data frame; a
-        single candidate is a list of one. extra: "error" refuses unknown keys and columns, "warn" names them in a
-        warning, "ignore" skips them. None refuses unknown keys of dicts, which may be misspelt, and warns of columns.
+        rows: a list of dicts, a list of sequences in the order of the schema, or a data frame of pandas, polars or
+        Arrow; a single candidate is a list of one. extra: "error" refuses unknown keys and columns, "warn" names them
+        in a warning, "ignore" skips them. None refuses unknown keys of dicts, which may be misspelt, and warns of
+        columns.
 
         >>> Schema([Number("age", low=18, high=98)], intercept=False).encode([[38], {"age": 108}])
         Traceback (most recent call last):
@@ -287,18 +288,18 @@ class Schema:
     @classmethod
     def from_frame(
         cls,
-        frame: Frame | Sequence[Mapping[str, Any]],
+        frame: Frame | ArrowStream | Sequence[Mapping[str, Any]],
         *,
         kinds: Mapping[str, Literal["category", "ordinal"]] | None = None,
         carry: Iterable[str] = (),
     ) -> Schema:
         """A schema for a table of people: kinds, ranges, levels, scales and missing values, to look at and to edit.
 
-        frame: a pandas or polars frame, or a list of dicts. kinds: columns of numbers that are codes ("category") or
-        grades ("ordinal"). carry: columns to carry and not to use, beside those that look like ids or tell nobody
-        apart. Every row of the table fits, but for infinite numbers. Missing values become a level of their own,
-        "unknown". `print(schema)` shows it, with notes on what to look at; change it with `replace` and `without`, or
-        save it and edit the JSON.
+        frame: a data frame of pandas, polars or Arrow, or a list of dicts. kinds: columns of numbers that are codes
+        ("category") or grades ("ordinal"). carry: columns to carry and not to use, beside those that look like ids or
+        tell nobody apart. Every row of the table fits, but for infinite numbers. Missing values become a level of their
+        own, "unknown". `print(schema)` shows it, with notes on what to look at; change it with `replace` and `without`,
+        or save it and edit the JSON.
 
         >>> table = [{"age": 20 + 7 * n % 30, "job": ("clerk", "nurse")[n % 2], "member": n > 9} for n in range(30)]
         >>> print(Schema.from_frame(table))

@@ -16,7 +16,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from evenhand import errors
-from evenhand.errors import DamagedLedger, EvenhandError, LedgerUnavailable
+from evenhand.errors import CollidingBounds, DamagedLedger, EvenhandError, LedgerUnavailable
 from evenhand.service.logs import about
 from evenhand.service.responses import json_response
 from evenhand.service.validation import sentence
@@ -45,6 +45,7 @@ KINDS: dict[str, tuple[int, str]] = {
     "too-large": (413, "The request is too large"),
     "media-type": (415, "The body is not JSON"),
     "invalid": (422, "The request is not valid"),
+    "colliding-bounds": (422, "Floors and ceilings collide with fairness or with the capacity"),
     "key-reused": (422, "The idempotency key was used for another request"),
     "rate": (429, "Too many requests"),
     "internal": (500, "The service failed"),
@@ -125,6 +126,8 @@ def problem_of(error: Exception) -> Problem:
     if isinstance(error, DamagedLedger):
         log.error("a ledger is damaged: %s", error)
         return Problem("damaged", "the ledger was changed or damaged; see the log, or run: evenhand ledger verify")
+    if isinstance(error, CollidingBounds):
+        return Problem("colliding-bounds", str(error), collisions=error.collisions.to_dict())
     kind = next((kind for known, kind in KIND_OF_ERROR.items() if isinstance(error, known)), None)
     if kind is not None:
         return Problem(kind, str(error))

@@ -14,17 +14,21 @@ from typing_extensions import TypedDict
 
 from evenhand.bandit.safeguards import Target
 from evenhand.desk.commands import ANSWER_FIELDS
+from evenhand.desk.metric_settings import MetricName
 from evenhand.desk.review_rules import LEASE_SECONDS, MOST_ANSWERS, MOST_RATINGS, MOST_SHARE, Ask
-from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_PAIRS_PER_DECISION, MOST_ROUNDS, MetricName
+from evenhand.desk.reward_settings import RewardName
+from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_PAIRS_PER_DECISION, MOST_ROUNDS
 from evenhand.desk.shadow import Mode
 from evenhand.ledger.event import DESK_NAME, DESK_NAME_IN_WORDS, LONGEST
 from evenhand.ledger.waiting_pairs import Subject
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import FINEST, HIGHEST_ERROR_RATE
+from evenhand.records.decision import Mode as DecisionMode
 from evenhand.records.decision import ReviewKind
 from evenhand.records.ratings import Preference
 from evenhand.records.review_metadata import LONGEST_TEXT, MOST_PLACES, NAMES, times
 from evenhand.rewards import RidgeUCB
+from evenhand.rewards.estimator_files import MOST_BYTES
 from evenhand.schema.encoded_rows import OnInvalid
 
 MAX_REWARD = RidgeUCB(1).largest_reward
@@ -45,6 +49,7 @@ PairAnswer = Literal["unfair", "acceptable", "unsure", "skip", "conflict", "rate
 Scale = Annotated[list[int], Field(min_length=2, max_length=2)]
 Tolerance = Annotated[float, Field(ge=0, lt=1)]
 Share = Annotated[float, Field(ge=0, le=MOST_SHARE)]
+Probability = Annotated[float, Field(ge=0, le=1)]
 Count = Annotated[int, Field(ge=1, le=MOST_ANSWERS)]
 
 
@@ -95,6 +100,12 @@ class DecisionRequest(RequestModel):
         Literal["refuse", "skip", "clip"],
         Field(description="Whether candidates who do not fit are refused with the request, left out, or clipped."),
     ] = "refuse"
+    lower: Annotated[
+        dict[Id, Probability], Field(description="Floors on probabilities by candidate id, 0 for others.")
+    ] = OMITTED
+    upper: Annotated[
+        dict[Id, Probability], Field(description="Ceilings on probabilities by candidate id, 1 for others.")
+    ] = OMITTED
     action: Annotated[
         ActionRequest, Field(description="Of a desk in shadow mode: what was really done, if it is known yet.")
     ] = OMITTED
@@ -131,6 +142,34 @@ class RulesInput(RequestModel):
     ] = OMITTED
 
 
+class RewardInput(RequestModel):
+    """A reward model with its options; see evenhand.rewards for what each of them has."""
+
+    kind: RewardName
+    model: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=4 * (MOST_BYTES // 3 + 1),
+            description="Of Predictor: the file of a scikit-learn model, written by skops, in base64.",
+        ),
+    ] = OMITTED
+    width: Annotated[float | str, Field(description="Predictor: ensemble, conformal or a number.")] = OMITTED
+    scale: Annotated[float, Field(ge=0)] = OMITTED
+    confidence: Annotated[float, Field(gt=0, lt=1)] = OMITTED
+    members: Annotated[int, Field(ge=2)] = OMITTED
+    refit_every: Annotated[int | None, Field(ge=1, description="Outcomes between refits; null: never.")] = OMITTED
+    memory: Annotated[int, Field(ge=1, description="Outcomes that a refit uses.")] = OMITTED
+    way: Literal["fit", "partial_fit"] | None = OMITTED
+    seed: Annotated[int, Field(ge=0)] = OMITTED
+    noise: Annotated[float | None, Field(gt=0, description="RidgeUCB: the scale of the noise, if known.")] = OMITTED
+    regularisation: Annotated[float, Field(gt=0)] = OMITTED
+    norm_bound: Annotated[float, Field(gt=0)] = OMITTED
+    theta: Annotated[list[Number], Field(min_length=1, description="KnownReward: expected rewards are <theta, x>.")] = (
+        OMITTED
+    )
+
+
 class DeskRequest(RequestModel):
     """A new desk. Exactly one of n_features, features and schema describes a candidate."""
 
@@ -142,7 +181,13 @@ class DeskRequest(RequestModel):
     n_features: Annotated[int, Field(ge=1, le=MOST_FEATURES)] = OMITTED
     features: Annotated[list[Id], Field(min_length=1, max_length=MOST_FEATURES)] = OMITTED
     schema_: Annotated[dict[str, Any], Field(alias="schema", description="From evenhand.Schema.to_dict().")] = OMITTED
-    capacity: Annotated[int | None, Field(ge=1, le=MOST_CAPACITY)] = OMITTED
+    capacity: Annotated[
+        float | None,
+        Field(gt=0, le=MOST_CAPACITY, description="A whole number >= 1; with mode shares any number > 0."),
+    ] = OMITTED
+    mode: Annotated[
+        DecisionMode, Field(description="Whether candidates are drawn, or each gets a share of what was asked.")
+    ] = OMITTED
     epsilon: Annotated[float | None, Field(ge=FINEST, le=1)] = OMITTED
     structure: Structure = OMITTED
     seed: Annotated[int, Field(ge=0, le=2**63 - 1)] = OMITTED
@@ -161,6 +206,22 @@ class DeskRequest(RequestModel):
         Id,
         Field(description="With auto and Score: the reviewers' 'mean', their 'minimum' (any may object), or a name."),
     ] = OMITTED
+    caution: Annotated[
+        float | None, Field(gt=0, lt=1, description="The quantile of a distance that is played; lower is flagged less.")
+    ] = OMITTED
+    prior: Annotated[
+        list[list[Number]] | None,
+        Field(
+            min_length=1,
+            max_length=MOST_FEATURES,
+            description="A metric learned elsewhere, a matrix: of KnownMetric the metric, else the mean to start from.",
+        ),
+    ] = OMITTED
+    prior_weight: Annotated[float, Field(gt=0, description="The prior's variances are divided by it.")] = OMITTED
+    reward: Annotated[
+        RewardName | RewardInput,
+        Field(description="The reward model: RidgeUCB, LogisticUCB for yes/no outcomes, KnownReward, or Predictor."),
+    ] = OMITTED
     overlap: Annotated[float, Field(ge=0, le=1, description="The share of pairs for two reviewers.")] = OMITTED
     pairs_per_decision: Annotated[int, Field(ge=0, le=MOST_PAIRS_PER_DECISION)] = OMITTED
     reviewing: RulesInput = OMITTED
@@ -170,7 +231,10 @@ class DeskRequest(RequestModel):
 
     def settings(self) -> dict[str, Any]:
         """The settings that the request names; defaults are the desk's own."""
-        return self.model_dump(by_alias=True, exclude_unset=True, exclude={"name"})
+        named = self.model_dump(by_alias=True, exclude_unset=True, exclude={"name"})
+        if named.get("capacity") is not None and named["capacity"].is_integer():
+            named["capacity"] = int(named["capacity"])
+        return named
 
 
 class OutcomesRequest(RequestModel):

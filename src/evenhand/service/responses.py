@@ -123,6 +123,12 @@ class MadeDecision(BaseModel):
     """Values that the decision counted as another, as the schema or on_invalid says."""
     unproved_pairs: int = 0
     """Under max_unfair_rounds: pairs with equal probabilities because the search for proofs is limited."""
+    mode: Literal["lottery", "shares"] = "lottery"
+    """With shares nobody is drawn: probabilities are shares of what was asked, and chosen are all who get one."""
+    lower: list[float] | None = None
+    """Floors, in the order of the candidates, if floors or ceilings were given."""
+    upper: list[float] | None = None
+    """Ceilings, in the order of the candidates, if floors or ceilings were given."""
 
 
 class Recorded(BaseModel):

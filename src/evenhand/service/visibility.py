@@ -41,7 +41,7 @@ FROM_ALL_ATTRIBUTES = (
 """Parts of a decision's record that are computed from all attributes, or quote them, hidden ones too."""
 DIGESTS = ("previous", "hash", "request")
 """Digests of an event, of those before it, and of the command that made it."""
-FROM_ALL_FEATURES = ("seed", "n_features", "bound")
+FROM_ALL_FEATURES = ("seed", "n_features", "bound", "prior", "reward")
 """Settings that count features, hidden ones too; and the seed."""
 LINE_FIELDS = ("id", "number", "time", "candidates", "chosen", "overridden", "shadow", "told")
 """What a reviewer sees in the list of decisions: no probabilities, no reviews."""
@@ -108,10 +108,11 @@ def visible_decision(caller: Caller, decision: dict[str, Any], settings: DeskSet
 
 def visible_settings(caller: Caller, settings: DeskSettings) -> dict[str, Any]:
     """The settings of a desk without the seed; for a reviewer as if it had no hidden attributes or carried columns."""
-    content, hidden, schema = settings.to_dict(), settings.reviewing.hidden, settings.schema
+    content, hidden, schema = settings.to_dict(with_model=False), settings.reviewing.hidden, settings.schema
+    content["reward"] = settings.reward.shown()
     left_out: tuple[str, ...] = ("seed",)
     if only_reviews(caller):
-        left_out = FROM_ALL_FEATURES if hidden else left_out
+        left_out = FROM_ALL_FEATURES if hidden else ("seed", "prior")  # she must not see the metric
         content["reviewing"] = {name: value for name, value in content["reviewing"].items() if name != "hidden"}
         if settings.features is not None:
             content["features"] = [name for name in settings.features if name not in hidden]

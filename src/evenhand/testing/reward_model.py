@@ -22,7 +22,8 @@ D = 3
 class RewardModelContract:
     """Subclass it in a test module as `TestMyModel` and define `make`; pytest then runs every test below.
 
-    make() returns a new, untrained model of linear or other rewards for contexts of `n_features` features.
+    make() returns a new, untrained model of linear or other rewards for contexts of `n_features` features. A model of
+    other outcomes, such as yes and no, also defines `outcomes` and `reward`.
 
         class TestMyModel(RewardModelContract):
             def make(self) -> RewardModel:
@@ -30,6 +31,8 @@ class RewardModelContract:
     """
 
     n_features = D
+    reward = 0.5
+    """A reward that the model can learn from."""
 
     def make(self) -> RewardModel:
         """A new model."""
@@ -95,6 +98,13 @@ class RewardModelContract:
         model.learn(np.empty((0, self.n_features)), np.empty(0))
         assert _frozen_state(model) == before
 
+    def test_checking_outcomes_changes_nothing(self) -> None:
+        """Outcomes can be checked before they are learned, and the model stays as it was."""
+        model = self.trained()
+        before = _frozen_state(model)
+        model.check_outcomes(*self.outcomes(5, seed=4))
+        assert _frozen_state(model) == before
+
     def test_a_copy_learns_on_its_own(self) -> None:
         """What a copy learns the original does not, and the other way round."""
         model = self.trained()
@@ -105,6 +115,15 @@ class RewardModelContract:
         after = _frozen_state(copy)
         model.learn(*self.outcomes(3, seed=5))
         assert _frozen_state(copy) == after
+
+    def test_a_share_of_one_is_the_whole(self) -> None:
+        """A model that learns from shares learns the same from shares of 1 as from whole outcomes."""
+        if not self.make().learns_shares:
+            return
+        contexts, rewards = self.outcomes(20, seed=11)
+        model = self.make()
+        model.learn_shares(contexts, rewards, np.ones(20))
+        assert _frozen_state(model) == _frozen_state(self.trained(20, seed=11))
 
     def test_restored_it_goes_on_as_if_never_stopped(self, tmp_path: Path) -> None:
         """Through a file, then the same outcomes: bit-identical to a model that was never stopped."""
@@ -125,10 +144,12 @@ class RewardModelContract:
         rng = np.random.default_rng(9)
         for _ in range(10):
             decision = bandit.decide(random_contexts(rng, 4, self.n_features))
-            bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.5), review=Review.complete())
+            bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, self.reward), review=Review.complete())
         before = _frozen_state(bandit.reward)
         with pytest.raises(KeyError):
-            bandit.learn(decision, rewards=dict.fromkeys(decision.chosen, 0.5), review=Review.complete([(0, 9)]))
+            bandit.learn(
+                decision, rewards=dict.fromkeys(decision.chosen, self.reward), review=Review.complete([(0, 9)])
+            )
         assert _frozen_state(bandit.reward) == before
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from evenhand.desk.shadow import action_of
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Ledger
 from evenhand.metrics import Pairs
-from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Mode
 from evenhand.schema.interaction_words import signs_in_words
 from evenhand.schema.words import sentences_of_names
 
@@ -41,6 +41,12 @@ class CandidateShare:
     """The best estimate when it was decided; None if the candidate was erased."""
     optimistic_reward: float | None
     """The highest plausible one, which the probabilities maximise; None if the candidate was erased."""
+    lower: float = 0.0
+    """The floor that was given."""
+    upper: float = 1.0
+    """The ceiling that was given."""
+    held_by: Literal["floor", "ceiling"] | None = None
+    """Whether the probability is at a floor above 0 or a ceiling below 1 that was given."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,10 @@ class BindingPair:
 
 @dataclass(frozen=True)
 class Price:
-    """The price of fairness: the value of the best probabilities without it, less the value of those chosen."""
+    """The price of fairness: the value of the best probabilities without it, less the value of those chosen.
+
+    Floors and ceilings hold for both.
+    """
 
     expected_reward: float
     """By the best estimates. Probabilities maximise optimistic rewards, so it may be below zero."""
@@ -97,6 +106,8 @@ class Explanation:
     """Whether it was made in shadow mode: nobody acted on it, and those chosen were chosen by the system in force."""
     action: dict[str, Any] | None = None
     """Of a decision in shadow mode: what the system in force did, if it is known."""
+    mode: Mode = "lottery"
+    """Whether candidates were drawn with the probabilities, or each got that share of what was asked."""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain dicts, lists and numbers."""
@@ -146,8 +157,8 @@ def explain(event: Event, projection: Projection, ledger: Ledger, sources: Verdi
         chosen = () if action is None else action["chosen"]
     rewards = zip(ids, decision.probabilities, body["estimated_rewards"], body["optimistic_rewards"], strict=True)
     shares = tuple(
-        CandidateShare(name, float(p), name in chosen, estimate, optimistic)
-        for name, p, estimate, optimistic in rewards
+        CandidateShare(name, float(p), name in chosen, estimate, optimistic, *_bounds(decision, i))
+        for i, (name, p, estimate, optimistic) in enumerate(rewards)
     )
     differences = np.array([decision.contexts[i] - decision.contexts[j] for i, j in decision.tight_pairs])
     quoted: list[tuple[Quoted, ...]] = []
@@ -158,13 +169,24 @@ def explain(event: Event, projection: Projection, ledger: Ledger, sources: Verdi
     where = (event.id, decision.round, body["state"], projection.seq)
     sentences = (
         *(_in_shadow(action) if is_shadow else ()),
-        *_sentences(shares, pairs, price),
+        *_sentences(shares, pairs, price, decision.mode),
         *_unproved(decision.unproved_pairs),
         *_left_out(body.get("left_out", ())),
         *_erased(erased),
     )
     shown = (shares, pairs, price, sentences)
-    return Explanation(*where, *shown, decision.worst_residual, decision.unproved_pairs, is_shadow, action)
+    computed = (decision.worst_residual, decision.unproved_pairs)
+    return Explanation(*where, *shown, *computed, is_shadow, action, decision.mode)
+
+
+def _bounds(decision: Decision, i: int) -> tuple[float, float, Literal["floor", "ceiling"] | None]:
+    """The floor and the ceiling of a candidate, and which of them holds the probability."""
+    if decision.lower is None or decision.upper is None:
+        return 0.0, 1.0, None
+    p, lower, upper = decision.probabilities[i], float(decision.lower[i]), float(decision.upper[i])
+    if lower > 0.0 and p <= lower + PROBABILITY_TOLERANCE:
+        return lower, upper, "floor"
+    return lower, upper, "ceiling" if upper < 1.0 and p >= upper - PROBABILITY_TOLERANCE else None
 
 
 def _in_shadow(action: dict[str, Any] | None) -> list[str]:
@@ -219,7 +241,8 @@ def _binding_pairs(
 def price_of(decision: Decision, ids: list[str], estimated: Floats) -> Price:
     """What fairness cost in a decision; estimated: the best estimate of each candidate's reward, (k,)."""
     k = decision.n_candidates
-    free = fair_distribution(decision.optimistic_rewards, np.full((k, k), np.inf), decision.capacity)
+    bounds: dict[str, Any] = {"lower": decision.lower, "upper": decision.upper}
+    free = fair_distribution(decision.optimistic_rewards, np.full((k, k), np.inf), decision.capacity, **bounds)
     gained = free.probabilities - decision.probabilities
     return Price(
         expected_reward=float(estimated @ gained),
@@ -228,32 +251,45 @@ def price_of(decision: Decision, ids: list[str], estimated: Floats) -> Price:
     )
 
 
+def _held(shares: tuple[CandidateShare, ...], word: str) -> list[str]:
+    """Sentences about candidates at a floor or a ceiling."""
+    found = []
+    for side in ("floor", "ceiling"):
+        held = [share for share in shares if share.held_by == side]
+        found += [f"The {word} of candidate {share.id}, {share.probability:.1%}, is its {side}." for share in held[:3]]
+        if len(held) > 3:
+            found.append(f"{len(held) - 3} more candidate{'s are' if len(held) > 4 else ' is'} at a {side}.")
+    return found
+
+
 def _sentences(
-    shares: tuple[CandidateShare, ...], pairs: tuple[BindingPair, ...], price: Price | None
+    shares: tuple[CandidateShare, ...], pairs: tuple[BindingPair, ...], price: Price | None, mode: Mode
 ) -> tuple[str, ...]:
+    word, words = ("share", "shares") if mode == "shares" else ("probability", "probabilities")
     known = [share for share in shares if share.optimistic_reward is not None]
     best, sentences = max(known, key=lambda share: share.optimistic_reward or 0.0, default=None), list[str]()
     if best is not None:
         remaining = " of those not erased" if len(known) < len(shares) else ""
         sentences.append(
             f"Candidate {best.id} had the highest optimistic reward{remaining}, {best.optimistic_reward:.2f}; the "
-            f"estimate was {best.estimated_reward:.2f}, the probability {best.probability:.1%}."
+            f"estimate was {best.estimated_reward:.2f}, the {word} {best.probability:.1%}."
         )
+    sentences += _held(shares, word)
     sentences += [
-        f"The probabilities of candidates {pair.first} and {pair.second} were kept within {pair.gap:.1%}: "
+        f"The {words} of candidates {pair.first} and {pair.second} were kept within {pair.gap:.1%}: "
         f"their distance is estimated at {pair.distance:.3f}, between {pair.lower:.3f} and {pair.upper:.3f}."
         for pair in pairs[:3]
     ]
     if len(pairs) > 3:
-        sentences.append(f"{len(pairs) - 3} more pair{'s' if len(pairs) > 4 else ''} limited the probabilities.")
-    return (*sentences, price_in_words(price)) if price is not None else tuple(sentences)
+        sentences.append(f"{len(pairs) - 3} more pair{'s' if len(pairs) > 4 else ''} limited the {words}.")
+    return (*sentences, price_in_words(price, words)) if price is not None else tuple(sentences)
 
 
-def price_in_words(price: Price) -> str:
+def price_in_words(price: Price, words: str = "probabilities") -> str:
     """The price by optimistic rewards, which fairness can only lower; then by the estimates."""
     if price.optimistic_reward < NEGLIGIBLE:
-        return "Fairness cost nothing: without it the probabilities would have been worth no more."
-    sentence = f"Fairness cost {price.optimistic_reward:.3f} of the optimistic reward, which the probabilities maximise"
+        return f"Fairness cost nothing: without it the {words} would have been worth no more."
+    sentence = f"Fairness cost {price.optimistic_reward:.3f} of the optimistic reward, which the {words} maximise"
     if price.expected_reward >= NEGLIGIBLE:
         return f"{sentence}, and {price.expected_reward:.3f} of the expected reward."
     return f"{sentence}, and nothing of the expected reward."

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
-from evenhand._internal.checks import check_number, check_share, refusal
+from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import check_number, check_one_of, check_share, refusal
 from evenhand.desk.candidates import read_candidates
 from evenhand.desk.commands import ANSWER_FIELDS, RATED_FIELDS
 from evenhand.desk.event_records import indices_of, review_of
@@ -17,9 +18,9 @@ from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import DeskSettings
 from evenhand.errors import InvalidInput
 from evenhand.records.contexts import as_contexts
-from evenhand.rewards import RewardModel
+from evenhand.records.decision import Mode
 
-FIELDS = ("candidates", "probabilities", "rewards", "reviews", "source")
+FIELDS = ("candidates", "probabilities", "rewards", "reviews", "source", "mode")
 REVIEW_FIELDS = ("kind", "unfair", "fair", "any_unfair", "reviewer", *ANSWER_FIELDS)
 LEDGER_FIELDS = ("decision", "circumstances", "supersedes", "reversed", "subject", "treatment")
 """Further fields of reviews in an exported ledger; nothing is learned from them."""
@@ -31,7 +32,8 @@ def read_past(record: Mapping[str, Any], settings: DeskSettings) -> dict[str, An
     record: {"candidates": [{"id", "context" | "features"}], "probabilities": {id: p} | [p], "rewards": {id: number},
     "reviews": [{"kind", "unfair": [[id, id]], "fair": [[id, id]], "reviewer"}], "source": anything}. Rewards and
     reviews are optional; reviews need the probabilities of the decision. Reviews with ratings or comparisons are as in
-    an event. Any other field is refused: it may be one of these misspelt.
+    an event. "mode": "shares" if the probabilities are shares of what was asked, and the rewards those of the shares.
+    Any other field is refused: it may be one of these misspelt.
     """
     if not isinstance(record, Mapping) or not isinstance(record.get("candidates"), list):
         raise InvalidInput('a past decision must be {"candidates": [...], "probabilities", "rewards", "reviews"}')
@@ -47,7 +49,16 @@ def read_past(record: Mapping[str, Any], settings: DeskSettings) -> dict[str, An
     body = {"candidates": candidates.ids, "contexts": contexts, "probabilities": probabilities}
     if candidates.features is not None:
         body["features"] = candidates.features
-    return {**body, "rewards": rewards, "reviews": reviews, "source": record.get("source")}
+    body |= {"rewards": rewards, "reviews": reviews, "source": record.get("source")}
+    return {**body, "mode": "shares"} if _in_shares(record.get("mode"), rewards, probabilities) else body
+
+
+def _in_shares(mode: Any, rewards: Mapping[str, float], probabilities: list[float] | None) -> bool:
+    """Whether a past decision was one in shares; InvalidInput if its rewards then lack them."""
+    check_one_of("mode", "lottery" if mode is None else mode, get_args(Mode))
+    if mode == "shares" and rewards and probabilities is None:
+        raise InvalidInput("a past decision in shares with rewards must have probabilities, the shares, got none")
+    return bool(mode == "shares")
 
 
 def _refuse_others(what: str, record: Mapping[str, Any], fields: Sequence[str], ignored: Sequence[str] = ()) -> None:
@@ -85,15 +96,20 @@ def _read_review(value: Any, ids: list[str], probabilities: list[float], rules: 
     return read_review(values, ids, probabilities, rules)[1]
 
 
-def learn_rewards(model: RewardModel, body: Mapping[str, Any]) -> None:
-    """Let a reward model learn from a past decision; it refuses rewards that are too large for it."""
+def past_outcomes(body: Mapping[str, Any]) -> tuple[Floats, Floats, Floats | None]:
+    """The contexts (n, d) and rewards (n,) of those with an outcome in a past decision, and the shares they got (n,).
+
+    None where nobody got a share.
+    """
     contexts = np.array(body["contexts"], dtype=np.float64)
     chosen = indices_of(list(body["rewards"]), body["candidates"])
-    model.learn(contexts[chosen], np.array(list(body["rewards"].values()), dtype=np.float64))
+    outcomes = np.array(list(body["rewards"].values()), dtype=np.float64)
+    shares = np.array(body["probabilities"], dtype=np.float64)[chosen] if body.get("mode") == "shares" else None
+    return contexts[chosen], outcomes, shares
 
 
 def learn_past(bandit: QuietBandit, body: Mapping[str, Any]) -> None:
     """Let a bandit learn from a past decision: its outcomes, and each of its reviews."""
-    learn_rewards(bandit.reward, body)
+    bandit.reward.learn_outcomes(*past_outcomes(body))
     for review in body["reviews"]:
         bandit.learn_past_review(body["contexts"], body["probabilities"], review_of(review, body["candidates"]))

@@ -244,7 +244,8 @@ def _commands_of_decision(past: PastFile, event: Record, actor: str) -> Iterator
         if not left["rewards"] and not left["reviews"]:
             continue  # all of it was about people who were erased
         fields = {name: left[name] for name in ("probabilities", "rewards", "reviews")}
-        record = {"candidates": _candidates(left), **fields, "source": source}
+        mode = {"mode": body["mode"]} if "mode" in body else {}
+        record = {"candidates": _candidates(left), **fields, "source": source, **mode}
         yield feedback.number, ImportPast(record, [source], actor=actor, idempotency_key=key_of(feedback.id))
 
 

@@ -89,7 +89,7 @@ class QuietBandit(FairBandit):
         twin.safeguards = self.safeguards.copied()
         return twin
 
-    def with_capacity(self, capacity: int | None) -> Self:
+    def with_capacity(self, capacity: float | None) -> Self:
         """This bandit with another capacity, all else shared: for deciding, not for learning."""
         if capacity == self.capacity:
             return self
@@ -99,7 +99,9 @@ class QuietBandit(FairBandit):
 
     def drawn_again(self, decision: Decision, *, number: int, rng: np.random.Generator) -> Decision:
         """The decision of `propose` for the same contexts in round `number`, without computing it again."""
-        chosen = draw_from(decision.probabilities, math.inf if self.capacity is None else float(self.capacity), rng)
+        chosen = decision.chosen  # in shares nobody is drawn
+        if self.mode == "lottery":
+            chosen = draw_from(decision.probabilities, math.inf if self.capacity is None else float(self.capacity), rng)
         return replace(decision, round=number, chosen=chosen).signed(self._key)
 
 

@@ -1,4 +1,4 @@
-"""The experiments by name: those on the theorems of the paper, then those on reviewers."""
+"""The experiments by name: those on the theorems of the paper, then those on reviewers and on real candidates."""
 
 from evenhand.lab.experiment import Experiment
 from evenhand.lab.experiments import (
@@ -15,12 +15,14 @@ from evenhand.lab.experiments import (
     metric_recovery,
     mistaken_reviewers,
     not_mahalanobis,
+    offline_peers,
     one_bit,
     partial_reviews,
     people,
     price_of_fairness,
     promise,
     promise_with_errors,
+    real_data,
     regret,
     scaling,
 )
@@ -32,6 +34,11 @@ _DATA = (people,)
 """Those that need data of the user's."""
 _SAFEGUARDS = (capped, interview, everything_at_once, promise, promise_with_errors)
 
-EXPERIMENTS: dict[str, Experiment] = {
-    module.NAME: module.EXPERIMENT for module in (*_THEOREMS, *_COMPARISONS, *_REVIEWERS, *_SAFEGUARDS, *_DATA)
-}
+_IN_ORDER = (
+    *(module.EXPERIMENT for module in (*_THEOREMS, *_COMPARISONS, *_REVIEWERS, *_SAFEGUARDS)),
+    *real_data.EXPERIMENTS,
+    offline_peers.EXPERIMENT,
+    *(module.EXPERIMENT for module in _DATA),
+)
+
+EXPERIMENTS: dict[str, Experiment] = {experiment.name: experiment for experiment in _IN_ORDER}

@@ -63,7 +63,7 @@ def counted(decision: Decision, rewards: Floats, distances: Floats, reviewed: Se
         unfair=int(np.sum(np.triu(unfair, 1))),
         reward=float(decision.probabilities @ rewards),
         best=fair_distribution(rewards, distances, decision.capacity).value,
-        equal=float(np.mean(rewards)),
+        equal=float(np.mean(rewards)) * min(decision.capacity or len(rewards), len(rewards)),
         binding=len(binding),
         binding_flagged=sum(bool(unfair[pair]) for pair in binding),
     )

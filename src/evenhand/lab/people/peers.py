@@ -7,6 +7,7 @@ import importlib.util
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -22,7 +23,7 @@ SHORTEST = 1e-9
 EXTRA = "pip install 'evenhand[peers]'"
 
 
-class Predictor(Protocol):
+class AnswerPredictor(Protocol):
     """Predicts whether one person flags a pair."""
 
     def learn(self, answers: PersonAnswers) -> None:
@@ -123,13 +124,8 @@ class MetricLearn(BatchPredictor):
         usable = known.take(apart)
         A = np.eye(known.differences.shape[1])
         if 0 < np.sum(usable.flagged) < len(usable):
-            model: Any = getattr(importlib.import_module("metric_learn"), self.learner)(random_state=0, **self.settings)
-            ends = usable.differences / usable.gaps[:, None]
-            try:
-                model.fit(np.stack([ends, np.zeros_like(ends)], axis=1), np.where(usable.flagged, 1, -1))
-                A = np.asarray(model.components_, dtype=np.float64)
-            except (ValueError, RuntimeError, FloatingPointError, np.linalg.LinAlgError):
-                pass
+            with suppress(ValueError, RuntimeError, FloatingPointError, np.linalg.LinAlgError):
+                A = np.asarray(self.components(usable), dtype=np.float64)
         if not np.all(np.isfinite(A)):
             A = np.eye(A.shape[1])
         scale = np.mean(np.linalg.norm(known.differences @ A.T, axis=1)) or 1.0
@@ -138,6 +134,13 @@ class MetricLearn(BatchPredictor):
             return np.asarray(np.linalg.norm(differences @ A.T, axis=1)[:, None] / scale)
 
         return Logistic(distance).fitted(known, asked)
+
+    def components(self, usable: PersonAnswers) -> Any:
+        """A (r, d), fitted to answers of both kinds on pairs of different contexts."""
+        model: Any = getattr(importlib.import_module("metric_learn"), self.learner)(random_state=0, **self.settings)
+        ends = usable.differences / usable.gaps[:, None]
+        model.fit(np.stack([ends, np.zeros_like(ends)], axis=1), np.where(usable.flagged, 1, -1))
+        return model.components_
 
 
 def gap_pieces(gaps: Floats) -> Floats:
@@ -153,7 +156,7 @@ def _nothing(differences: Floats) -> Floats:
     return np.zeros((len(differences), 0))
 
 
-PEERS: Mapping[str, tuple[str, Callable[[], Predictor]]] = MappingProxyType(
+PEERS: Mapping[str, tuple[str, Callable[[], AnswerPredictor]]] = MappingProxyType(
     {
         "constant": ("numpy", Constant),
         "gap alone": ("sklearn", lambda: Logistic(_nothing)),

@@ -63,19 +63,20 @@ class OffsetRidgeUCB(RewardModel):
 
 
 class PlusFavourite(Lottery):
-    """Equal probabilities, but `bonus` of the whole for the candidate with the highest optimistic reward."""
+    """Equal probabilities, but `bonus` of each place for one of those with the highest optimistic rewards."""
 
     _settings = ("bonus",)
 
-    def __init__(self, bonus: float, reward: RewardModel, seed: Seed = None) -> None:
-        super().__init__(reward.n_features, metric=_no_metric(reward), reward=reward, seed=seed)
+    def __init__(self, bonus: float, reward: RewardModel, seed: Seed = None, *, capacity: int = 1) -> None:
+        super().__init__(reward.n_features, capacity=capacity, metric=no_metric(reward), reward=reward, seed=seed)
         self.bonus = bonus
 
     def play(self, contexts: Floats) -> Play:
-        """(1 - bonus) / k for everybody, and the bonus."""
-        rewards = self.reward.optimistic(contexts)
-        probabilities = np.full(len(contexts), (1.0 - self.bonus) / len(contexts))
-        probabilities[np.argmax(rewards)] += self.bonus
+        """(1 - bonus) of the places for everybody alike, and the bonus."""
+        assert self.capacity is not None
+        rewards, places = self.reward.optimistic(contexts), min(self.capacity, len(contexts))
+        probabilities = np.full(len(contexts), places * (1.0 - self.bonus) / len(contexts))
+        probabilities[np.argsort(-rewards, kind="stable")[:places]] += self.bonus
         return Play(probabilities, rewards)
 
 
@@ -83,7 +84,7 @@ class KnownDistances(Lottery):
     """The best fair probabilities under known distances between the candidates of a study, (n, n)."""
 
     def __init__(self, table: Floats, reward: RewardModel, seed: Seed = None) -> None:
-        super().__init__(reward.n_features, metric=_no_metric(reward), reward=reward, seed=seed)
+        super().__init__(reward.n_features, metric=no_metric(reward), reward=reward, seed=seed)
         self.table = table
         self.present: Indices = np.arange(0)
         """The rows of the candidates of the round: twins have one context and two rows."""
@@ -108,5 +109,6 @@ class Player:
         return self.bandit.decide(self.contexts[candidates])
 
 
-def _no_metric(reward: RewardModel) -> KnownMetric:
+def no_metric(reward: RewardModel) -> KnownMetric:
+    """The metric of a player that learns none."""
     return KnownMetric(np.zeros((1, reward.n_features)))

@@ -11,7 +11,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats
 from evenhand.lab.people.answers import POOL, AnsweredPairs, Panel, PersonAnswers, RatedPairs
 from evenhand.lab.people.learners import LEARNERS, LearnerPredictor
-from evenhand.lab.people.peers import PEERS, Predictor
+from evenhand.lab.people.peers import PEERS, AnswerPredictor
 from evenhand.lab.people.scores import area_under_curve, log_loss, reliability
 from evenhand.lab.people.study import Studies
 from evenhand.lab.store import Columns
@@ -66,7 +66,7 @@ def predict(
 
 def _maker(
     contender: str, panel: Panel | None, people: RatedPairs | AnsweredPairs, *, seed: int
-) -> Callable[[int], Predictor]:
+) -> Callable[[int], AnswerPredictor]:
     if contender == VOTES:
         assert isinstance(people, RatedPairs)
         return lambda d: Votes(people)
@@ -75,7 +75,7 @@ def _maker(
     entry = LEARNERS[contender]
     ready: dict[int, MetricLearner] = {}  # what the panel taught is the same for each fold
 
-    def made(d: int) -> Predictor:
+    def made(d: int) -> AnswerPredictor:
         if d not in ready:
             ready[d] = entry.make(d, entry.cautions[0], seed)
             if panel is not None:

@@ -17,12 +17,14 @@ def lowest_directions(belief: KernelBelief, steps: int, most: int) -> tuple[Floa
     prior, supports = belief.prior, belief.supports
     shape, Z, a = prior.shape, supports.rows, supports.weights
     same = _Blocks(shape.blocks, Z, a)
-    own = prior.centre + prior.unit * shape.common * float(a @ np.einsum("ij,ij->i", Z, Z))
+    first = prior.first
+    own = (prior.centre if first is None else 0.0) + prior.unit * shape.common * float(a @ np.einsum("ij,ij->i", Z, Z))
 
     def times(x: Floats) -> Floats:
         across = Z.T @ (a * (Z @ x))
         within = same.times(x)
-        return np.asarray(own * x + prior.unit * (shape.ratio**2 * (across - within) + within))
+        learned = own * x + prior.unit * (shape.ratio**2 * (across - within) + within)
+        return np.asarray(learned if first is None else learned + first.matrix @ x)
 
     basis = np.zeros((steps, Z.shape[1]))
     images = np.zeros_like(basis)

@@ -14,6 +14,7 @@ from evenhand.metrics.gaussian.belief import Belief, draw_psd, project_psd, refi
 from evenhand.metrics.gaussian.caution import Caution, fill_distances
 from evenhand.metrics.gaussian.forms import Project
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
+from evenhand.metrics.gaussian.prior_mean import PriorMean
 from evenhand.metrics.gaussian.prior_shape import PriorShape
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.verdicts import HalfSpaces, Verdicts
@@ -22,8 +23,14 @@ from evenhand.metrics.verdicts import HalfSpaces, Verdicts
 class CovarianceForm:
     """Beliefs N(mean, cov) on alpha, with a prior of one shape, or the same width for all entries if shape is None."""
 
-    def __init__(self, space: MetricSpace, shape: PriorShape | None, tuning: BayesPointTuning) -> None:
-        self.space, self.shape, self.tuning = space, shape, tuning
+    def __init__(
+        self,
+        space: MetricSpace,
+        shape: PriorShape | None,
+        tuning: BayesPointTuning,
+        first: PriorMean | None = None,
+    ) -> None:
+        self.space, self.shape, self.tuning, self.first = space, shape, tuning, first
         self.width = self.answer_size = space.n_unknowns
         self._units = None if shape is None else shape.units(space)
         self._root = math.sqrt(space.n_unknowns)
@@ -41,19 +48,24 @@ class CovarianceForm:
         return None
 
     def prior(self, bound: float) -> Belief:
-        """Mean svec(I) B / (2 sqrt d); variances as in the shape, or B^2 / m."""
+        """Mean svec(I) B / (2 sqrt d), or the one passed; variances as in the shape, or B^2 / m."""
         d, m = self.space.n_features, self.space.n_unknowns
-        mean = self.space.flatten(np.eye(d)) * (bound / (2.0 * math.sqrt(d)))
+        if self.first is None:
+            mean = self.space.flatten(np.eye(d)) * (bound / (2.0 * math.sqrt(d)))
+        else:
+            mean = self.space.flatten(self.first.matrix)
         cov = np.eye(m) if self._units is None else self._units.covariance()
         return Belief(mean, cov * self.prior_variance(bound), self.tuning, self._units)
 
     def prior_variance(self, bound: float) -> float:
         """The prior's variance in its units."""
-        return bound**2 / self.space.n_unknowns if self.shape is None else self.shape.variance(bound)
+        usual = bound**2 / self.space.n_unknowns if self.shape is None else self.shape.variance(bound)
+        return usual if self.first is None else usual / self.first.weight
 
     def prior_deviation(self, bound: float) -> float:
         """The root of `prior_variance`."""
-        return bound / self._root if self.shape is None else math.sqrt(self.shape.variance(bound))
+        usual = bound / self._root if self.shape is None else math.sqrt(self.shape.variance(bound))
+        return usual if self.first is None else usual / math.sqrt(self.first.weight)
 
     def means(self, belief: Belief, differences: Floats) -> Floats:
         """<mean, u> of each difference, (n,)."""

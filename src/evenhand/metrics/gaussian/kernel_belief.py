@@ -49,7 +49,7 @@ class KernelBelief:
     def moments(self, rows: Floats) -> tuple[Floats, Floats]:
         """Mean and standard deviation of z'Gz for each row z, each (p,). O(p n (n + d))."""
         prior, supports = self.prior, self.supports
-        means, variances = prior.centre * squares(rows), prior.variances(rows)
+        means, variances = prior.means(rows), prior.variances(rows)
         if self.n_supports:
             k = supports.covariances(prior, rows)
             means += k @ supports.weights
@@ -123,7 +123,7 @@ class KernelBelief:
         prior, supports, tuning, p = self.prior, self.supports, self.tuning, len(rows)
         (own, *own_parts), lengths = prior.products(rows, p, prior.lanes(rows)), squares(rows)
         k, *parts = supports.products(prior, rows)
-        turns, middle = supports.at_turn(k), prior.centre * lengths + k @ supports.weights
+        turns, middle = supports.at_turn(k), prior.means(rows, lengths) + k @ supports.weights
         spread = own - turns.T @ (supports.shrinks[:, None] * turns)
         spread = 0.5 * (spread + spread.T)
         known = tuning.known_variance * prior.unit * (1.0 + prior.shape.common) * lengths**2
@@ -183,6 +183,8 @@ class KernelBelief:
         c, along, a = prior.centre, prior.of_identity, supports.weights
         if not len(a):
             return False
+        if prior.first is not None:
+            return self._outgrows_from(prior.matrix, bound)
         lengths = squares(supports.rows)
         total = float(a @ lengths)
         second = supports.power_times(prior, 2)
@@ -193,23 +195,40 @@ class KernelBelief:
         turns = supports.factor @ (c * along * lengths + second)
         return is_beyond(bound, square, prior_variance - float(supports.shrinks @ turns**2))
 
+    def _outgrows_from(self, first: Floats, bound: float) -> bool:
+        """The same for any mean of the prior. O(n^2 + n d^2)."""
+        prior, supports, a = self.prior, self.supports, self.supports.weights
+        once = prior.times(first)
+        twice = prior.times(once)
+        along, along_twice = (np.einsum("ij,ij->i", supports.rows @ one, supports.rows) for one in (once, twice))
+        second = supports.power_times(prior, 2)
+        square = float(np.sum(first**2) + 2.0 * a @ along + a @ second)
+        if square <= bound**2:
+            return False
+        third = supports.power_times(prior, 3)
+        prior_variance = float(np.sum(first * once) + 2.0 * a @ along_twice + a @ third)
+        turns = supports.factor @ (along + second)
+        return is_beyond(bound, square, prior_variance - float(supports.shrinks @ turns**2))
+
     def with_prior(self, old: KernelBelief, new: KernelBelief) -> KernelBelief:
         """The belief as if it had started from `new` and not from `old`, another bound apart. O(n^3).
 
-        In whitened coordinates of what the supports span, in which the old prior is N(y, I) and the new N(f y, f^2 I).
+        In whitened coordinates of what the supports span, in which the old prior is N(y, I) and the new N(f y, f^2 I);
+        N(y, f^2 I) where the mean was passed.
         """
         if not self.n_supports:
             return new
         f, supports = new.prior.bound / old.prior.bound, self.supports
         whitened = supports.whitened(self.prior, supports.C())
         variances = np.maximum(1.0 - whitened.learned, np.finfo(np.float64).tiny)
-        first = whitened.into(old.prior.centre * squares(supports.rows))
+        first = whitened.into(old.prior.means(supports.rows))
+        then, pull = (f * first, first / f) if new.prior.first is None else (first, first / f**2)
         moved = whitened.forces(supports.weights)
         learned = 1.0 / variances - 1.0
         learned[learned < LEAST_LEARNED] = 0.0
         shift = np.where(learned > 0.0, (first + moved) / variances - first, 0.0)
         variances = 1.0 / (learned + 1.0 / f**2)
-        moved = variances * (shift + first / f) - f * first
+        moved = variances * (shift + pull) - then
         weights, C = whitened.weights(moved / f**2), whitened.restored((f**2 - variances) / f**4)
         return KernelBelief(new.prior, supports.rebuilt(weights, C), self.tuning)
 
@@ -229,6 +248,8 @@ class KernelBelief:
     def matrix(self) -> Floats:
         """The mean of G, (d, d). O(n d^2)."""
         matrix = self.prior.spread(self.supports.rows, self.supports.weights)
+        if self.prior.first is not None:
+            return np.asarray(matrix + self.prior.first.matrix)
         matrix[np.diag_indices_from(matrix)] += self.prior.centre
         return matrix
 

@@ -16,6 +16,7 @@ from evenhand.metrics.gaussian.forms import Project
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.kernel_belief import KernelBelief
 from evenhand.metrics.gaussian.kernel_prior import KernelPrior
+from evenhand.metrics.gaussian.prior_mean import PriorMean
 from evenhand.metrics.gaussian.prior_shape import PriorShape
 from evenhand.metrics.gaussian.supports import Supports
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
@@ -26,8 +27,10 @@ from evenhand.metrics.verdicts import HalfSpaces, Verdicts
 class KernelForm:
     """Beliefs about pairs, with a prior of one shape."""
 
-    def __init__(self, space: MetricSpace, shape: PriorShape, tuning: BayesPointTuning) -> None:
-        self.space, self.shape, self.tuning = space, shape, tuning
+    def __init__(
+        self, space: MetricSpace, shape: PriorShape, tuning: BayesPointTuning, first: PriorMean | None = None
+    ) -> None:
+        self.space, self.shape, self.tuning, self.first = space, shape, tuning, first
         self.width = space.n_features
         self.answer_size = max(self.width, tuning.max_open_numbers // tuning.max_open_supports)
 
@@ -50,15 +53,15 @@ class KernelForm:
 
     def prior(self, bound: float) -> KernelBelief:
         """No supports."""
-        return KernelBelief(KernelPrior(self.shape, bound), Supports.none(self.width), self.tuning)
+        return KernelBelief(KernelPrior(self.shape, bound, self.first), Supports.none(self.width), self.tuning)
 
     def prior_variance(self, bound: float) -> float:
         """The variance of a diagonal entry by itself."""
-        return self.shape.variance(bound)
+        return KernelPrior(self.shape, bound, self.first).unit
 
     def prior_deviation(self, bound: float) -> float:
         """The root of `prior_variance`."""
-        return math.sqrt(self.shape.variance(bound))
+        return math.sqrt(self.prior_variance(bound))
 
     def means(self, belief: KernelBelief, differences: Floats) -> Floats:
         """The mean of each pair's squared distance, (n,)."""
@@ -143,9 +146,10 @@ class KernelForm:
         k = math.sqrt(2.0) * prior[:, None] * (supports.rows[:, i] * supports.rows[:, j]).T
         turns = supports.at_turn(k)
         cov = np.diag(prior) - turns.T @ (supports.shrinks[:, None] * turns)
-        return k @ supports.weights, cov, shares
+        means = k @ supports.weights
+        return means if self.first is None else means + math.sqrt(2.0) * self.first.matrix[i, j], cov, shares
 
     def restored(self, state: dict[str, Any], bound: float) -> KernelBelief:
         """The belief with this state, to the bit."""
-        prior = KernelPrior(self.shape, bound)
+        prior = KernelPrior(self.shape, bound, self.first)
         return KernelBelief(prior, Supports.from_state(state, prior), self.tuning)

@@ -10,6 +10,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.gaussian._kernel import CHUNK, fill_lanes, fill_own_products, fill_products
+from evenhand.metrics.gaussian.prior_mean import PriorMean
 from evenhand.metrics.gaussian.prior_shape import PriorShape
 
 
@@ -19,15 +20,36 @@ class KernelPrior:
 
     shape: PriorShape
     bound: float
+    first: PriorMean | None = None
+    """The mean of G, if it is not c I."""
 
     @cached_property
     def unit(self) -> float:
         """The variance of a diagonal entry by itself."""
-        return self.shape.variance(self.bound)
+        usual = self.shape.variance(self.bound)
+        return usual if self.first is None else usual / self.first.weight
+
+    def means(self, rows: Floats, lengths: Floats | None = None) -> Floats:
+        """The mean of z'Gz of each row z, (p,); lengths: their squares, if they are known."""
+        if self.first is not None:
+            return np.asarray(np.einsum("ij,ij->i", rows @ self.first.matrix, rows))
+        return np.asarray(self.centre * (squares(rows) if lengths is None else lengths))
+
+    @property
+    def matrix(self) -> Floats:
+        """The mean of G, (d, d)."""
+        return self.centre * np.eye(self.shape.n_features) if self.first is None else self.first.matrix
+
+    def times(self, matrix: Floats) -> Floats:
+        """The covariances of <matrix, G> with all entries of G, (d, d)."""
+        same = self.shape.blocks[:, None] == self.shape.blocks[None, :]
+        product = np.where(same, 1.0, self.shape.ratio**2) * matrix
+        product[np.diag_indices_from(product)] += self.shape.common * float(np.trace(matrix))
+        return np.asarray(self.unit * product)
 
     @property
     def centre(self) -> float:
-        """c: the mean of G is c I."""
+        """c: the mean of G is c I, unless one was passed."""
         return self.bound / (2.0 * math.sqrt(self.shape.n_features))
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from evenhand.report.content import Block, Letter, ReportSection, decimal, section, table
+from evenhand.report.notice import SMALLEST
 from evenhand.report.period import minutes
 from evenhand.schema.words import label
 
@@ -26,9 +27,9 @@ def candidate_section(report: AuditReport) -> ReportSection:
     blocks: list[Block | None] = [
         f"The newest decisions in which candidate {report.candidate} was not chosen. The framed text is about this "
         "candidate alone and can be sent; the tables are for you.",
-        "A contribution is a feature's part of the candidate's estimated reward less its average over the candidates "
-        "of the same decision, by the model as it was then. The last line is what the desk adds for what it does not "
-        "know of similar people. Together they are the optimistic reward less the average, exactly.",
+        "A contribution is what the candidate's estimated reward would lose if the feature took its average over the "
+        "candidates of the same decision, by the model as it was then. What is not known is what the desk adds for "
+        "people like the candidate, less the average. The last line is the sum.",
     ]
     for one in report.notices:
         blocks += _notice(one)
@@ -40,6 +41,8 @@ def _notice(one: CandidateNotice) -> list[Block | None]:
     if not one.contributions:
         return [words]
     rows = [[label(part.feature), part.words, decimal(part.amount)] for part in one.contributions]
+    if abs(one.together) > SMALLEST:
+        rows.append(["what features do together", "", decimal(one.together)])
     rows.append(["what is not known", "", decimal(one.unknown)])
     rows.append(["optimistic reward less the average", "", decimal(one.difference)])
     head = ["feature", "value", "contribution"]

@@ -29,7 +29,7 @@ def limitations_section(report: AuditReport) -> ReportSection:
         found.append(f"What the system in force did is not known for {counted(figures.shadow.untold, 'decision')}.")
     found += [
         "Outcomes are known only of candidates who were chosen. A group's mean outcome is that of its chosen members.",
-        "Rewards are estimates of a linear model. The price of fairness and the reasons for a candidate follow it.",
+        "Rewards are estimates of a model. The price of fairness and the reasons for a candidate follow it.",
         "A flag is a reviewer's judgement. Agreement and consistency show how far judgements can be relied on.",
         "Fairness here is between individuals. Equal treatment of similar people does not make groups equal.",
         "Group intervals treat decisions as independent, although the desk learns from one to the next.",

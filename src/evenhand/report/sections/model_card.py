@@ -19,8 +19,8 @@ def model_section(report: AuditReport) -> ReportSection:
     blocks: list[Block | None] = [
         "Purpose: to choose among candidates, up to a capacity, by a lottery whose probabilities maximise expected "
         "reward, while similar candidates get similar probabilities.",
-        "Rewards: ridge regression on the candidates' features, with confidence widths; a candidate's optimistic "
-        "reward is the estimate plus the width. Similarity: a metric learned from reviewers' verdicts on pairs. The "
+        "Rewards: a model of the candidates' features with confidence widths; a candidate's optimistic reward is the "
+        "estimate plus the width. Similarity: a metric learned from reviewers' verdicts on pairs. The "
         "difference of two probabilities may not exceed the distance of the two candidates, as far as it is known.",
         "Learned from: outcomes of chosen candidates, reviews, interview answers, and imported records of the past.",
     ]
@@ -30,6 +30,7 @@ def model_section(report: AuditReport) -> ReportSection:
     rows = [
         ["learned from events up to", whole(model.state)],
         ["metric learner", f"{settings.get('metric')} ({model.learner})"],
+        ["reward model", model.reward_model],
         ["features", whole(int(settings.get("n_features", 0)))],
         ["outcome events", whole(model.outcomes)],
         ["reviews and answers learned from", whole(model.reviews)],

@@ -22,7 +22,8 @@ async def decide(access: DeskOfDecider, body: DecisionRequest, key: IdempotencyK
     """Choose among candidates: the probability of each, in their order, and which of them were drawn.
 
     Candidates who do not fit the desk's features are refused with the whole request, unless on_invalid is skip or clip:
-    then they are left out, and the response names them and the reasons.
+    then they are left out, and the response names them and the reasons. Floors and ceilings that no fair probabilities
+    keep to are refused as colliding-bounds: the problem names the pairs that collide, and what each way out costs.
 
     A desk in shadow mode chooses nobody: `chosen` is empty, `would_choose` has the draw. What was really done may come
     with the request, in `action`, or later.
@@ -31,7 +32,8 @@ async def decide(access: DeskOfDecider, body: DecisionRequest, key: IdempotencyK
     if len(body.candidates) > most:
         raise Problem("invalid", f"candidates must be at most {most}, got {len(body.candidates)}")
     action = None if body.action is None else body.action.fields()
-    event = await access.record(Decide, body.candidates, body.mode, key=key, action=action)
+    later = {"lower": body.lower, "upper": body.upper, "action": action}
+    event = await access.record(Decide, body.candidates, body.mode, key=key, **later)
     return event_response(event, model=MadeDecision)
 
 

@@ -10,6 +10,7 @@ from pydantic import Field
 
 from evenhand.desk.commands import ChangeSettings, Erase, Switch
 from evenhand.desk.differences import DIFFERENCES, MOST_DIFFERENCES
+from evenhand.desk.reward_settings import RewardSettings
 from evenhand.ledger.event import LONGEST
 from evenhand.service.dependencies import (
     NO_QUERY,
@@ -64,8 +65,9 @@ class DifferencesQuery(QueryModel):
 
 
 def _public(settings: dict[str, Any]) -> dict[str, Any]:
-    """Settings without the seed, from which draws of earlier versions can be foreseen."""
-    return {name: value for name, value in settings.items() if name != "seed"}
+    """Settings without the seed, from which draws of earlier versions can be foreseen, and the file of a model."""
+    shown = RewardSettings.create(settings["reward"]).shown()
+    return {name: value for name, value in settings.items() if name != "seed"} | {"reward": shown}
 
 
 @router.post("", status_code=201, response_model=OpenedDesk, responses=WRITE)

@@ -21,8 +21,15 @@ export const ASKS = {
   },
 };
 
+/** The same words about shares of what was asked, where nobody is drawn. */
+export function ofShares(text) {
+  return text.replaceAll("chances of being chosen", "shares of what they asked for").replaceAll("chance of being chosen", "share of what was asked")
+    .replaceAll(" Nor does it matter who was chosen in the end.", "").replaceAll("chance", "share");
+}
+
 /** Puts the question of this way of asking on the page; returns its heading. own: {question, intro} of the page. */
-export function showQuestion(ask, own) {
-  $("#intro").textContent = ASKS[ask].intro ?? own.intro;
+export function showQuestion(ask, own, inShares) {
+  const intro = ASKS[ask].intro ?? own.intro;
+  $("#intro").textContent = inShares ? ofShares(intro) : intro;
   return ASKS[ask].question ?? own.question;
 }

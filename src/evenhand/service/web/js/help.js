@@ -1,5 +1,6 @@
 // The help dialogs: the question, what each answer means, the keys, and a switch that disables them.
 
+import { ofShares } from "./asks.js";
 import { el } from "./dom.js";
 import { keysAreOn, switchKeys } from "./keys.js";
 
@@ -36,13 +37,13 @@ const QUESTION = {
   comparisons: "You see two candidates of one decision, with the attributes that this desk shows to reviewers, and say whether they should be treated alike or one of them should come first. What chances they had is not shown.",
 };
 
-export const reviewHelp = (ask) => helpDialog("How to review", ask, {
+export const reviewHelp = (ask, inShares) => helpDialog("How to review", ask, {
   "The question": [
-    QUESTION[ask],
+    inShares ? ofShares(QUESTION[ask]) : QUESTION[ask],
     "Sides are random. What the desk has learned and what others answered is not shown. Some pairs are shown twice, or to two reviewers, to measure how reliable judgements are.",
   ],
   "The answers": [
-    el("ul", { class: "stack" }, [...MEANINGS[ask], ...PASSED].map(([name, text]) => el("li", {}, el("b", {}, name), `: ${text}`))),
+    el("ul", { class: "stack" }, [...MEANINGS[ask], ...PASSED].map(([name, text]) => el("li", {}, el("b", {}, name), `: ${inShares ? ofShares(text) : text}`))),
     "The progress bar counts every pair of a session, including those you passed. The day starts at midnight UTC for all reviewers. You can undo today's answers, even after closing the page.",
   ],
 });

@@ -80,13 +80,14 @@ export class PairPage {
   }
 
   /** Asks in this way from now on: question, help and answers. */
-  setAsk(ask) {
-    if (this.asks === ask) return;
+  setAsk(ask, inShares = false) {
+    if (this.asks === ask && this.inShares === inShares) return;
     this.asks = ask;
-    this.question = showQuestion(ask, this.own);
+    this.inShares = inShares;
+    this.question = showQuestion(ask, this.own, inShares);
     offerReasons(ask);
     this.help?.remove();
-    this.help = this.page.help(ask);
+    this.help = this.page.help(ask, inShares);
     document.body.append(this.help);
     const ratings = el("div");
     this.ratings = ask === "ratings" ? new RatingsInput(ratings, (given) => this.answer("rated", given), (words) => announce($("#announcer"), words)) : null;
@@ -125,7 +126,7 @@ export class PairPage {
     const again = this.undone !== null && isPairOf(pair, this.undone);
     this.current = pair;
     this.seen.add(likeness(pair));
-    this.setAsk(pair.ask ?? "verdicts");
+    this.setAsk(pair.ask ?? "verdicts", pair.in_shares);
     this.ratings?.reset(pair.scale);
     this.rest(false);
     this.ask(true);

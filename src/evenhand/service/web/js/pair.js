@@ -92,7 +92,7 @@ function chancesRow(pair) {
   ]);
   // On phones the gap is repeated here: its card is below the list, out of sight.
   const gap = el("span", { class: "chip marked gap-chip" }, `gap ${gapOf(pair).replace("percentage ", "")}`);
-  return el("tr", { role: "row" }, rowHead(el("span", { class: "name" }, isRule(pair) ? "Chosen, or not" : "Chance of being chosen"), gap), side(left, "left"), spacer(), side(right, "right"));
+  return el("tr", { role: "row" }, rowHead(el("span", { class: "name" }, isRule(pair) ? "Chosen, or not" : pair.in_shares ? "Share of what was asked" : "Chance of being chosen"), gap), side(left, "left"), spacer(), side(right, "right"));
 }
 
 /** Whether the system in force chooses by a rule, whose chances are all or nothing. */
@@ -107,7 +107,7 @@ const gapOf = (pair) => gapInWords(pair.probabilities, digitsFor(pair.probabilit
 
 function gapBar(pair) {
   return el("div", { class: "gap card flat" },
-    el("p", { class: "gap-words" }, el("span", {}, "Gap between their chances "), el("b", { id: "gap" }, gapOf(pair))),
+    el("p", { class: "gap-words" }, el("span", {}, `Gap between their ${pair.in_shares ? "shares" : "chances"} `), el("b", { id: "gap" }, gapOf(pair))),
     bar("between", pair.gap, Math.min(...pair.probabilities)),
     el("div", { class: "scale", "aria-hidden": "true" }, el("span", {}, "0%"), el("span", {}, "50%"), el("span", {}, "100%")));
 }
@@ -126,5 +126,5 @@ export function pairInWords(pair) {
   if (isRule(pair)) return `${by}${differ} Left ${chosenWords(pair.probabilities[0])}, right ${chosenWords(pair.probabilities[1])}.`;
   const digits = digitsFor(pair.probabilities, pair.digits);
   const [left, right] = pair.probabilities.map((probability) => chance(probability, digits));
-  return `${by}${differ} Chances: left ${left}, right ${right}, a gap of ${gapOf(pair)}.`;
+  return `${by}${differ} ${pair.in_shares ? "Shares" : "Chances"}: left ${left}, right ${right}, a gap of ${gapOf(pair)}.`;
 }

@@ -8,16 +8,16 @@ const NOTHING = 0.0005; // a smaller cost is shown as none
 const LITTLE = 0.1; // smaller rewards are shown with more than three decimal places
 const NUMBERS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"];
 
-export function price({ candidates, price: { expected_reward: expected, probabilities_without: free } }) {
+export function price({ candidates, mode, price: { expected_reward: expected, probabilities_without: free } }) {
   const worth = (probability) => candidates.reduce((sum, one) => sum + one.optimistic_reward * probability(one), 0);
   const { played, without, cost, digits } = sums(worth((one) => one.probability), worth((one) => free[one.id]));
   const figure = (words, value, note) => el("div", { class: "figure" }, el("span", { class: "muted small" }, words), el("b", { class: "number" }, number(value, digits)), el("span", { class: "muted small" }, note));
   return el("div", { class: "card stack" },
     el("div", { class: "price" },
-      figure("Optimistic reward, as decided", played, "the estimate that chances are optimised for"),
-      figure("Without fairness", without, whoWithout(Object.values(free))),
+      figure("Optimistic reward, as decided", played, `the estimate that ${mode === "shares" ? "shares" : "chances"} are optimised for`),
+      figure("Without fairness", without, mode === "shares" ? "shares by reward alone" : whoWithout(Object.values(free))),
       figure("Cost of fairness", cost, `by the best estimates: ${expected < NOTHING ? "nothing" : number(expected, 3)}`)),
-    el("p", {}, verdict(candidates, expected, free)));
+    el("p", {}, mode === "shares" ? verdict(candidates, expected, free).replaceAll("chances", "shares") : verdict(candidates, expected, free)));
 }
 
 /** Two rewards as displayed, and the difference of the displayed numbers; three decimal places, more for small rewards. */

@@ -15,8 +15,9 @@ const WIDE = 560; // pixels; in less, gaps are in the table only
 const COLUMN = { wide: 240, narrow: 120 }; // maximum width of names
 const MOST_LINKS = 60;
 
-/** candidates: [{id, probability, chosen}], pairs: [{first, second, gap}], without: {id: probability without fairness}. */
-export function showProbabilities(place, candidates, pairs, without) {
+/** candidates: [{id, probability, chosen}], pairs: [{first, second, gap}], without: {id: probability without fairness}.
+ * meaning: what a bar is. */
+export function showProbabilities(place, candidates, pairs, without, meaning = "chance of being chosen") {
   const sorted = candidates.toSorted((a, b) => b.probability - a.probability);
   const rows = new Map(sorted.map((one, i) => [one.id, i]));
   const links = pairs.slice(0, MOST_LINKS).map((pair) => ({ ...pair, ends: [rows.get(pair.first), rows.get(pair.second)].toSorted((a, b) => a - b) }));
@@ -24,7 +25,7 @@ export function showProbabilities(place, candidates, pairs, without) {
   const beyond = sorted.map((one) => without[one.id]).filter((probability) => probability > most);
   const picture = svg("svg", { class: "chances", role: "img", "aria-label": inWords(sorted, pairs) });
   const frame = el("div", { class: "chances-frame" }, picture);
-  show(place, el("div", { class: "card stack" }, frame, legend(pairs.length > 0, beyond.length > 0), pairs.length > MOST_LINKS && el("p", { class: "small muted" }, `${count(pairs.length - MOST_LINKS, "more link is", "more links are")} not drawn.`)));
+  show(place, el("div", { class: "card stack" }, frame, legend(pairs.length > 0, beyond.length > 0, meaning), pairs.length > MOST_LINKS && el("p", { class: "small muted" }, `${count(pairs.length - MOST_LINKS, "more link is", "more links are")} not drawn.`)));
   onWidth(frame, (width) => draw(picture, width, { sorted, links, without, most, beyond }));
 }
 
@@ -33,12 +34,12 @@ function inWords(sorted, pairs) {
   return `Chances, highest first: ${chances}. ${pairs.length ? `${count(pairs.length, "pair")} at the limit, listed below` : "No pair at the limit"}.`;
 }
 
-function legend(links, beyond) {
+function legend(links, beyond, meaning) {
   const sample = (width, ...shapes) => svg("svg", { width, height: 14, "aria-hidden": "true", class: "chances" }, shapes);
   return el("ul", { class: "legend" },
-    el("li", {}, sample(30, svg("rect", { class: "chance-bar", width: 30, height: 14, rx: 3 })), "chance of being chosen"),
+    el("li", {}, sample(30, svg("rect", { class: "chance-bar", width: 30, height: 14, rx: 3 })), meaning),
     links && el("li", {}, sample(30, svg("path", { class: "link", d: "M2,7H28" })), "gap at the limit that the desk allowed for these two"),
-    el("li", {}, sample(14, svg("path", { class: "without", d: "M7,1V13" })), `chance without fairness${beyond ? " (→ beyond the chart)" : ""}`));
+    el("li", {}, sample(14, svg("path", { class: "without", d: "M7,1V13" })), `${meaning.split(" ")[0]} without fairness${beyond ? " (→ beyond the chart)" : ""}`));
 }
 
 function draw(picture, width, { sorted, links, without, most, beyond }) {

@@ -1,0 +1,201 @@
+"""`evenhand history show`, `evaluate`, `warm-up` and `export`: a table of past decisions."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evenhand.cli._options import at_least
+from evenhand.cli._output import write_lines
+from evenhand.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from evenhand.bandit import FairBandit
+    from evenhand.history import PastLog
+
+MOST_PRINTED = 100
+"""Maximum number of refused rows printed."""
+
+
+def add_history(parser: argparse.ArgumentParser) -> None:
+    """The options of `evenhand history ...`."""
+    actions = parser.add_subparsers(dest="action", required=True)
+    show = actions.add_parser("show", help="read a table: rounds, refused rows, chances, and what cannot be estimated")
+    _add_table(show)
+    show.set_defaults(run=run_show)
+    evaluate = actions.add_parser("evaluate", help="what evenhand and others would have earned, as a page with figures")
+    _add_table(evaluate)
+    evaluate.add_argument("--output", type=Path, default=Path("history.html"), help="the page (%(default)s)")
+    evaluate.add_argument(
+        "--train", type=float, default=0.5, metavar="SHARE", help="first rounds to learn from (%(default)s)"
+    )
+    evaluate.add_argument(
+        "--desk", type=Path, metavar="FILE.eh", help="a saved bandit or interview: evaluated, and its metric counts"
+    )
+    evaluate.add_argument(
+        "--scale",
+        type=float,
+        default=0.5,
+        metavar="S",
+        help="without --desk and --verdicts, unfair pairs are counted by S times the Euclidean distance (%(default)s)",
+    )
+    evaluate.add_argument("--tolerance", type=float, default=0.05, help="gaps may exceed distances by (%(default)s)")
+    evaluate.add_argument("--seed", type=at_least(0, "seed"), default=0, help="of folds and bootstrap (%(default)s)")
+    evaluate.set_defaults(run=run_evaluate)
+    warm = actions.add_parser("warm-up", help="a bandit that has learned from the past, saved to a file")
+    _add_table(warm)
+    warm.add_argument("--output", type=Path, required=True, metavar="FILE.eh", help="the bandit")
+    warm.add_argument("--seed", type=at_least(0, "seed"), default=0, help="(%(default)s)")
+    warm.set_defaults(run=run_warm_up)
+    export = actions.add_parser("export", help="JSON lines for `evenhand ledger import`, the warm start of a desk")
+    _add_table(export)
+    export.add_argument("--output", type=Path, help="(standard output)")
+    export.set_defaults(run=run_export)
+
+
+def _add_table(parser: argparse.ArgumentParser) -> None:
+    """The table, its columns, and past verdicts."""
+    parser.add_argument("table", help="a .csv, .tsv, .parquet, .jsonl file, or with --table the URL of a database")
+    parser.add_argument("--table", dest="table_name", metavar="NAME", help="the table of a database")
+    parser.add_argument("--chosen", required=True, metavar="COLUMN", help="whether the candidate was chosen")
+    parser.add_argument("--outcome", required=True, metavar="COLUMN", help="what came of it; blank if not known yet")
+    parser.add_argument("--candidate", metavar="COLUMN", help="ids")
+    rounds = parser.add_mutually_exclusive_group(required=True)
+    rounds.add_argument("--round", metavar="COLUMN", help="the round of each candidate")
+    rounds.add_argument(
+        "--window", metavar="LENGTH", help="rounds by --time: day, week, month, quarter, year, 14d, 12h"
+    )
+    rounds.add_argument("--every", type=at_least(1, "every"), metavar="N", help="N rows in a row are a round")
+    parser.add_argument("--time", metavar="COLUMN", help="when the candidate applied")
+    parser.add_argument("--probability", metavar="COLUMN", help="the chance the candidate had, if recorded")
+    parser.add_argument("--capacity", metavar="N|COLUMN", help="chosen at most in a round (the share chosen so far)")
+    parser.add_argument("--outcome-range", type=float, nargs=2, metavar=("LOW", "HIGH"), help="others are refused")
+    parser.add_argument("--outcome-unit", type=float, default=1.0, metavar="U", help="outcomes are divided by it")
+    parser.add_argument("--schema", type=Path, help="the features, a JSON file (proposed from the other columns)")
+    parser.add_argument(
+        "--ignore", default="", metavar="COLUMN,...", help="not to use, such as what was known only after the decision"
+    )
+    parser.add_argument("--clip", action="store_true", help="count values beyond a range as its end")
+    parser.add_argument("--verdicts", type=Path, help="past reviews or complaints: a file with a row for each pair")
+    parser.add_argument(
+        "--verdict-columns",
+        default="first,second,unfair,reviewer,gap",
+        metavar="FIRST,SECOND[,UNFAIR[,REVIEWER[,GAP]]]",
+        help="its columns; those that the file lacks are left out (%(default)s)",
+    )
+
+
+def read_log(options: argparse.Namespace) -> PastLog:
+    """The log that the options describe; refused rows are printed one by one."""
+    from evenhand.history import LogColumns, read
+    from evenhand.interview.people import load_schema
+
+    capacity: Any = options.capacity
+    if capacity is not None and capacity.isdecimal():
+        capacity = int(capacity)
+    names = ("chosen", "outcome", "candidate", "round", "time", "window", "every", "probability", "outcome_unit")
+    limits = None if options.outcome_range is None else tuple(options.outcome_range)
+    settings = {name: getattr(options, name) for name in names}
+    columns = LogColumns(**settings, capacity=capacity, outcome_range=limits)
+    schema = None if options.schema is None else load_schema(options.schema)
+    ignore = [name.strip() for name in options.ignore.split(",") if name.strip()]
+    on_invalid: Any = "clip" if options.clip else "skip"
+    log = read(options.table, columns, schema, table=options.table_name, ignore=ignore, on_invalid=on_invalid)
+    if options.verdicts is not None:
+        log = _with_verdicts(log, options)
+    return log
+
+
+def _with_verdicts(log: PastLog, options: argparse.Namespace) -> PastLog:
+    from evenhand.history import VerdictColumns
+    from evenhand.history.tables import read_raw
+
+    present = read_raw(options.verdicts).columns
+    names = ("first", "second", "unfair", "reviewer", "gap")
+    given = dict(zip(names, (name.strip() for name in options.verdict_columns.split(",")), strict=False))
+    kept = {name: column for name, column in given.items() if name in ("first", "second") or column in present}
+    if len(given) < 2:
+        raise InvalidInput(f"verdict-columns must name at least two columns, got {options.verdict_columns!r}")
+    return log.with_verdicts(options.verdicts, VerdictColumns(**kept))
+
+
+def _print_log(log: PastLog) -> None:
+    print(str(log).partition("\n")[0])
+    for row in log.refused[:MOST_PRINTED]:
+        print(f"refused: {row}")
+    if len(log.refused) > MOST_PRINTED:
+        print(f"refused: and {len(log.refused) - MOST_PRINTED} more rows")
+
+
+def run_show(options: argparse.Namespace) -> None:
+    """Print what a table holds, its schema, and what can be estimated."""
+    from evenhand.history import overlap_of
+    from evenhand.history.propensities import propensities_of
+
+    log = read_log(options)
+    _print_log(log)
+    print(log.schema)
+    overlap = overlap_of(log, propensities_of(log, seed=0))
+    print(f"chances from {overlap.lowest:.3g} to {overlap.highest:.3g}")
+    print("\n".join(overlap.statements))
+
+
+def run_evaluate(options: argparse.Namespace) -> None:
+    """Evaluate policies on the later rounds, after learning from the first; print a table and write the page."""
+    from evenhand.baselines import fixed_euclidean
+    from evenhand.history import default_policies, equal_probabilities, evaluate
+
+    log = read_log(options)
+    _print_log(log)
+    past, recent = log.split(options.train)
+    policies = default_policies(past, seed=options.seed)
+    metric = policies["evenhand"] if past.verdicts else fixed_euclidean(log.n_features, scale=options.scale)
+    if options.desk is not None:
+        metric = _saved(options.desk)
+        past.warm_up(metric)
+        policies = {f"evenhand, {options.desk.name}": metric, **policies}
+    policies["equal probabilities"] = equal_probabilities()
+    result = evaluate(recent, policies, metric=metric, tolerance=options.tolerance, seed=options.seed)
+    result.save_report(options.output, title=f"Past decisions in {Path(options.table).name}, evaluated")
+    print(result)
+    print(f"written: {options.output}")
+
+
+def _saved(path: Path) -> FairBandit:
+    """The bandit of a file, or of an interview."""
+    from evenhand.bandit import FairBandit
+    from evenhand.errors import DamagedFile
+    from evenhand.interview import Interview
+
+    try:
+        return FairBandit.load(path)
+    except DamagedFile:
+        return Interview.load(path).bandit
+    except OSError as error:
+        raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
+
+
+def run_warm_up(options: argparse.Namespace) -> None:
+    """Save a bandit that has learned from the outcomes and verdicts of the past."""
+    from evenhand.history import default_policies
+
+    log = read_log(options)
+    _print_log(log)
+    bandit = default_policies(log, seed=options.seed)["evenhand"]
+    bandit.save(options.output)
+    if log.schema is not None and options.schema is None:
+        beside = options.output.with_suffix(".schema.json")
+        log.schema.save(beside)
+        print(f"written: {beside}, the proposed schema")
+    print(f"written: {options.output}, {bandit.reward.n_outcomes} outcomes learned")
+
+
+def run_export(options: argparse.Namespace) -> None:
+    """Write past decisions with outcomes or verdicts as JSON lines."""
+    log = read_log(options)
+    content = {} if log.schema is None else {"schema": log.schema.to_dict()}
+    settings = {"settings": {**content, "capacity": int(log.capacities.max())}}
+    lines = (json.dumps(record, allow_nan=False) for record in (settings, *log.records()))
+    write_lines(lines, options.output)

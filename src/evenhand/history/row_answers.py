@@ -1,0 +1,138 @@
+"""What a row of a table says of a past decision beside features: who, when, chosen or not, and what came of it."""
+
+from __future__ import annotations
+
+import datetime
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evenhand.errors import InvalidInput
+from evenhand.history.log_columns import LogColumns
+from evenhand.history.tables import RawTable
+from evenhand.schema import YesNo
+from evenhand.schema.rows import as_number, is_missing, numeral, shown
+
+
+@dataclass
+class RowAnswer:
+    """What a row says beside the features."""
+
+    id: str = ""
+    chosen: bool = False
+    outcome: float = np.nan
+    probability: float = np.nan
+    round: Any = None
+    moment: datetime.datetime | None = None
+    capacity: int | None = None
+    reasons: tuple[str, ...] = ()
+
+
+def answer_of(raw: RawTable, row: int, columns: LogColumns) -> RowAnswer:
+    """The decision, outcome and round of one row, with every reason why it cannot be used."""
+    answer, reasons = RowAnswer(), []
+    cell = {name: raw.columns[name][row] for name in columns.used}
+    answer.id = raw.labels[row] if columns.candidate is None else text_of(cell[columns.candidate])
+    if not answer.id:
+        reasons.append(f"{columns.candidate} must be an id, got no value")
+    try:
+        answer.chosen = yes_no(columns.chosen, cell[columns.chosen])
+    except InvalidInput as error:
+        reasons.append(str(error))
+    if answer.chosen and not is_missing(cell[columns.outcome]):
+        outcome = number_of(cell[columns.outcome])
+        low, high = columns.outcome_range or (-np.inf, np.inf)
+        if outcome is None or not low <= outcome <= high:
+            limits = "" if columns.outcome_range is None else f" from {low:g} to {high:g}"
+            got = shown_or_none(cell[columns.outcome])
+            reasons.append(f"{columns.outcome} must be a number{limits}, or yes or no, got {got}")
+        else:
+            answer.outcome = outcome / columns.outcome_unit
+    if columns.probability is not None:
+        p = number_of(cell[columns.probability])
+        if p is None or not 0.0 <= p <= 1.0 or (answer.chosen and p == 0.0):
+            expected = "a number above 0, to 1" if answer.chosen else "a number from 0 to 1"
+            reasons.append(f"{columns.probability} must be {expected}, got {shown_or_none(cell[columns.probability])}")
+        else:
+            answer.probability = p
+    reasons += _place_in_time(answer, cell, columns)
+    answer.reasons = tuple(reasons)
+    return answer
+
+
+def _place_in_time(answer: RowAnswer, cell: dict[str, Any], columns: LogColumns) -> list[str]:
+    """Set the round, the moment and the capacity; returns what is wrong with them."""
+    reasons = []
+    if columns.round is not None:
+        answer.round = text_of(cell[columns.round])
+        if not answer.round:
+            reasons.append(f"{columns.round} must name a round, got no value")
+    if columns.time is not None:
+        answer.moment = as_moment(cell[columns.time])
+        if answer.moment is None:
+            expected = "a date or time, such as 2026-03-31 or 2026-03-31T10:00"
+            reasons.append(f"{columns.time} must be {expected}, got {shown_or_none(cell[columns.time])}")
+    if isinstance(columns.capacity, str):
+        number = number_of(cell[columns.capacity])
+        if number is None or number < 1 or not float(number).is_integer():
+            reasons.append(
+                f"{columns.capacity} must be a whole number >= 1, got {shown_or_none(cell[columns.capacity])}"
+            )
+        else:
+            answer.capacity = int(number)
+    return reasons
+
+
+def yes_no(name: str, value: object) -> bool:
+    """Yes or no, or InvalidInput that names the column."""
+    try:
+        return bool(YesNo(name).read(numeral(value)))
+    except InvalidInput as error:
+        raise InvalidInput(f"{name} {error}") from None
+
+
+def number_of(value: object) -> float | None:
+    """A finite number, or yes and no as 1 and 0; None for anything else."""
+    number = as_number(numeral(value))
+    if number is not None:
+        return number if np.isfinite(number) else None
+    if is_missing(value):
+        return None
+    try:
+        return float(bool(YesNo("value").read(value)))
+    except InvalidInput:
+        return None
+
+
+def text_of(value: object) -> str:
+    """A value as text, whole numbers without a point; "" if it is missing."""
+    if is_missing(value):
+        return ""
+    number = as_number(value)
+    return str(int(number)) if number is not None and float(number).is_integer() else str(value).strip()
+
+
+def shown_or_none(value: object) -> str:
+    """A value as messages quote it."""
+    return "no value" if is_missing(value) else shown(numeral(value))
+
+
+def as_moment(value: Any) -> datetime.datetime | None:
+    """The moment of a date, a time, numpy's or an ISO text, in UTC and without a zone; None for anything else.
+
+    >>> as_moment("2026-03-31"), as_moment("2026-03-31T10:00Z"), as_moment("soon")
+    (datetime.datetime(2026, 3, 31, 0, 0), datetime.datetime(2026, 3, 31, 10, 0), None)
+    """
+    if is_missing(value):
+        return None
+    if isinstance(value, np.datetime64):
+        value = value.astype("datetime64[us]").item()
+    if isinstance(value, str):
+        try:
+            value = datetime.datetime.fromisoformat(value.strip())
+        except ValueError:
+            return None
+    if isinstance(value, datetime.datetime):
+        return value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
+    return datetime.datetime.combine(value, datetime.time()) if isinstance(value, datetime.date) else None

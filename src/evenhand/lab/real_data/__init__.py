@@ -1,0 +1,1 @@
+"""Experiments on real candidates: simulated reviewers who follow rules, not metrics, and what peers learn from them."""

@@ -1,0 +1,275 @@
+"""A table of past applicants becomes a log, wherever it comes from; rows that do not fit are named."""
+
+from __future__ import annotations
+
+import datetime
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import sqlalchemy as sql
+
+from evenhand.errors import InvalidInput
+from evenhand.history import LogColumns, PastLog, VerdictColumns, read
+from evenhand.schema import Category, Number, Schema, YesNo
+
+SCHEMA = Schema([Number("income", low=0, high=100), Category("purpose", ("car", "home")), YesNo("member")])
+COLUMNS = LogColumns(candidate="who", round="week", chosen="approved", outcome="repaid", probability="chance")
+
+
+def _rows(n: int = 40) -> list[dict[str, Any]]:
+    rng = np.random.default_rng(0)
+    return [
+        {
+            "who": f"a{i}",
+            "week": f"w{i // 5}",
+            "income": float(rng.integers(0, 100)),
+            "purpose": ("car", "home")[i % 2],
+            "member": bool(i % 3),
+            "approved": int(i % 5 < 2),
+            "repaid": float(i % 4 != 0) if i % 5 < 2 else None,
+            "chance": 0.4,
+        }
+        for i in range(n)
+    ]
+
+
+def _same(one: PastLog, other: PastLog) -> None:
+    for name in ("contexts", "starts", "chosen", "outcomes", "probabilities", "capacities"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    assert (one.ids, one.names, one.schema) == (other.ids, other.names, other.schema)
+
+
+def _write(rows: list[dict[str, Any]], folder: Path) -> dict[str, tuple[Any, str | None]]:
+    """The same table in every form."""
+    frame = pd.DataFrame(rows)
+    frame.to_csv(folder / "t.csv", index=False)
+    frame.to_csv(folder / "t.tsv", index=False, sep="\t")
+    pl.DataFrame(rows).write_parquet(folder / "t.parquet")
+    (folder / "t.jsonl").write_text("\n".join(map(json.dumps, rows)) + "\n\n")
+    engine = sql.create_engine(f"sqlite:///{folder / 't.db'}")
+    frame.to_sql("applications", engine, index=False)
+    with engine.connect() as connection:
+        pass
+    return {
+        "csv": (folder / "t.csv", None),
+        "tsv": (str(folder / "t.tsv"), None),
+        "parquet": (folder / "t.parquet", None),
+        "jsonl": (folder / "t.jsonl", None),
+        "pandas": (frame, None),
+        "polars": (pl.DataFrame(rows), None),
+        "arrow": (pa.Table.from_pylist(rows), None),
+        "engine": (engine, "applications"),
+        "url": (f"sqlite:///{folder / 't.db'}", "applications"),
+        "connection": (connection.engine.connect(), "applications"),
+    }
+
+
+def test_every_source_gives_the_same_log(tmp_path: Path) -> None:
+    """CSV, TSV, Parquet, JSON lines, pandas, polars, Arrow and a database lead to the same log, to the bit."""
+    expected = read(_rows(), COLUMNS, SCHEMA)
+    assert (len(expected), expected.n_candidates, expected.refused) == (8, 40, ())
+    for source, table in _write(_rows(), tmp_path).values():
+        _same(read(source, COLUMNS, SCHEMA, table=table), expected)
+        if isinstance(source, sql.Connection):
+            source.close()
+            source.engine.dispose()
+
+
+def test_refused_rows_are_named_one_by_one_and_the_rest_goes_on(tmp_path: Path) -> None:
+    """Each bad row is named with its line, its id and every reason; the log has all other rows."""
+    rows = _rows()
+    rows[3] |= {"income": 900.0, "approved": "perhaps"}
+    rows[7] |= {"purpose": "boat"}
+    rows[11] |= {"repaid": "soon"}
+    rows[12] |= {"chance": 1.5}
+    rows[15] |= {"chance": 0.0}
+    rows[20] |= {"week": None}
+    rows[26] |= {"who": "a25"}
+    path = tmp_path / "t.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    path.write_text(path.read_text() + "a99,w7,3\n")
+    log = read(path, COLUMNS, SCHEMA)
+    assert [str(row) for row in log.refused] == [
+        "line 5 (a3): income must be a number from 0 to 100, got 900; "
+        "approved must be yes or no (True or False, 1 or 0), got 'perhaps'",
+        "line 9 (a7): purpose must be one of 'car', 'home', got 'boat'",
+        "line 13 (a11): repaid must be a number, or yes or no, got 'soon'",
+        "line 14 (a12): chance must be a number from 0 to 1, got 1.5",
+        "line 17 (a15): chance must be a number above 0, to 1, got 0",
+        "line 22 (a20): week must name a round, got no value",
+        "line 28 (a25): candidate a25 must be in round w5 once, got a second row",
+        "line 42: the line must have 8 values, got 3",
+    ]
+    good = [row for i, row in enumerate(_rows()) if i not in (3, 7, 11, 12, 15, 20, 26)]
+    _same(log, read(good, COLUMNS, SCHEMA))
+    assert "line 5 (a3)" in str(log)
+
+
+def test_lines_that_are_no_json_are_refused(tmp_path: Path) -> None:
+    """A broken line of a JSON lines file is named, and the others are read."""
+    path = tmp_path / "t.jsonl"
+    path.write_text("\n".join([json.dumps(_rows()[0]), "{", "[1]", *map(json.dumps, _rows()[1:])]))
+    log = read(path, COLUMNS, SCHEMA)
+    assert [row.place for row in log.refused] == ["line 2", "line 3"]
+    assert log.n_candidates == 40
+
+
+def test_one_strange_cell_does_not_make_a_text_of_a_column(tmp_path: Path) -> None:
+    """Where nearly all cells are numerals, the proposed feature is a number; the row with another cell is refused."""
+    rows = _rows()
+    rows[6]["income"] = "n/a"
+    path = tmp_path / "t.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    log = read(path, COLUMNS)
+    assert log.schema is not None
+    assert isinstance(log.schema.feature("income"), Number)
+    assert [row.place for row in log.refused] == ["line 8"]
+    assert log.n_candidates == 39
+
+
+def test_values_with_line_breaks_and_frames_put_together(tmp_path: Path) -> None:
+    """A quoted value may hold line breaks, and lines keep their numbers; repeated labels of a frame are no ids."""
+    rows = _rows()
+    rows[2]["who"], rows[4]["approved"] = "a\n2\u2028x", "?"
+    path = tmp_path / "t.csv"
+    pd.DataFrame(rows).to_csv(path, index=False)
+    log = read(path, COLUMNS, SCHEMA)
+    assert log.ids[2] == "a\n2\u2028x"
+    assert [row.place for row in log.refused] == ["line 7"]
+    frame = pd.DataFrame(_rows())
+    twice = pd.concat([frame, frame.assign(week="x" + frame["week"])])
+    anonymous = LogColumns(round="week", chosen="approved", outcome="repaid")
+    assert read(twice, anonymous, SCHEMA).n_candidates == 80
+
+
+def test_clipped_values_are_listed() -> None:
+    """on_invalid="clip" counts a number beyond its range as the end, and says so with the row."""
+    rows = _rows()
+    rows[3] |= {"income": 900.0}
+    log = read(rows, COLUMNS, SCHEMA, on_invalid="clip")
+    assert log.refused == ()
+    assert log.counted_as == ("row 3: income 900 counts as 100",)
+
+
+@pytest.mark.parametrize(
+    ("window", "names"),
+    [
+        ("month", ("2026-01", "2026-02", "2026-03")),
+        ("quarter", ("2026-Q1",)),
+        ("30d", ("2026-01-01T09:00", "2026-01-31T09:00", "2026-03-02T09:00")),
+    ],
+)
+def test_rounds_by_time_windows(window: str, names: tuple[str, ...]) -> None:
+    """Rounds follow the calendar, or windows of equal length from the first candidate on, in order of time."""
+    start = datetime.datetime(2026, 1, 1, 9)
+    days = [0, 20, 35, 40, 61, 10]
+    rows = [
+        {**_rows()[i], "at": (start + datetime.timedelta(days=day)).isoformat(), "week": None}
+        for i, day in enumerate(days)
+    ]
+    rows[1]["at"] = "yesterday"
+    columns = LogColumns(candidate="who", time="at", window=window, chosen="approved", outcome="repaid")
+    log = read(rows, columns, SCHEMA)
+    assert log.names == names
+    assert log.ids[:2] == ("a0", "a5")
+    assert "at must be a date or time" in log.refused[0].reasons[0]
+
+
+def test_rounds_of_so_many_rows_and_the_default_capacity() -> None:
+    """`every` cuts the table; the capacity is the share chosen of each round's size, not the number chosen in it."""
+    rows = _rows(38)
+    rows[10] |= {"approved": 0}
+    log = read(rows, LogColumns(candidate="who", every=10, chosen="approved", outcome="repaid"), SCHEMA)
+    assert log.sizes.tolist() == [10, 10, 10, 8]
+    assert log.places.tolist() == [4, 3, 4, 4]
+    assert log.capacities.tolist() == [4, 4, 4, 3]
+
+
+def test_capacity_from_a_column_or_a_number() -> None:
+    """A row that says otherwise than the first of its round is refused; fewer places than were filled is an error."""
+    rows = [{**row, "slots": 3} for row in _rows()]
+    rows[2] |= {"slots": 4}
+    columns = {"candidate": "who", "round": "week", "chosen": "approved", "outcome": "repaid"}
+    log = read(rows, LogColumns(**columns, capacity="slots"), SCHEMA)  # type: ignore[arg-type]
+    assert set(log.capacities.tolist()) == {3}
+    assert [str(row) for row in log.refused] == [
+        "row 2 (a2): the capacity of round w0 must be 3 as in its first row, got 4"
+    ]
+    with pytest.raises(InvalidInput, match="got 2 of capacity 1 in round w0"):
+        read(rows, LogColumns(**columns, capacity=1), SCHEMA)  # type: ignore[arg-type]
+
+
+def test_a_schema_is_proposed_without_the_columns_of_decisions() -> None:
+    """Features are the columns that are neither named nor ignored."""
+    log = read(_rows(), COLUMNS, ignore=["member"])
+    assert log.schema is not None
+    assert log.schema.names == ("income", "purpose")
+
+
+def test_who_applied_twice_is_told_apart() -> None:
+    """Ids that come back in another round get its name in front."""
+    rows = [{**row, "who": f"p{i % 5}"} for i, row in enumerate(_rows())]
+    assert read(rows, COLUMNS, SCHEMA).ids[:6] == ("w0/p0", "w0/p1", "w0/p2", "w0/p3", "w0/p4", "w1/p0")
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({}, "exactly one of round, window and every must be set, got none"),
+        ({"round": "week", "every": 3}, "exactly one of round, window and every must be set, got round and every"),
+        ({"window": "month"}, "window needs the column time, got None"),
+        ({"time": "at", "window": "fortnight"}, "window must be day, week, month, quarter, year, or a number and"),
+        ({"round": "approved"}, "columns must be different"),
+        ({"every": 0}, "every must be a whole number >= 1"),
+        ({"every": 5, "outcome_unit": 0}, "outcome_unit must be a number > 0, got 0"),
+    ],
+)
+def test_wrong_columns_are_refused(settings: dict[str, Any], message: str) -> None:
+    """A mapping that cannot be meant is refused with a sentence."""
+    with pytest.raises(InvalidInput, match=message):
+        LogColumns(chosen="approved", outcome="repaid", **settings)
+
+
+def test_wrong_sources_are_refused(tmp_path: Path) -> None:
+    """Missing files, columns and tables, and tables of another kind, are named."""
+    for source, table, message in (
+        (tmp_path / "none.csv", None, "cannot be read"),
+        (tmp_path / "t.xlsx", None, "a file must end in one of .csv"),
+        (5, None, "the table must be a file, a data frame"),
+        (pl.DataFrame(_rows()).lazy(), None, "got a lazy one; call its collect"),
+        ("sqlite://", "applications", "there is no table 'applications'"),
+        (_rows()[:0], None, "there is no column 'who'"),
+        ([{"who": 1}], None, "there is no column 'week'; the table has who"),
+    ):
+        with pytest.raises(InvalidInput, match=message):
+            read(source, COLUMNS, SCHEMA, table=table)
+    with pytest.raises(InvalidInput, match="at least one row must fit, got none"):
+        read([{**_rows()[0], "approved": None}], COLUMNS, SCHEMA)
+
+
+def test_past_reviews_and_complaints() -> None:
+    """Verdicts on pairs are read with their gaps; those that do not fit are refused one by one."""
+    log = read(_rows(), LogColumns(candidate="who", round="week", chosen="approved", outcome="repaid"), SCHEMA)
+    pairs = [
+        {"one": "a0", "two": "a2", "bad": "yes", "by": "kim"},
+        {"one": "a0", "two": "a1", "bad": 0, "by": None},
+        {"one": "a0", "two": "zz", "bad": 1, "by": None},
+        {"one": "a0", "two": "a0", "bad": 1, "by": None},
+    ]
+    log = log.with_verdicts(pairs, VerdictColumns("one", "two", unfair="bad", reviewer="by"))
+    assert [(v.first, v.second, v.unfair, v.gap, v.reviewer) for v in log.verdicts] == [
+        ("a0", "a2", True, 1.0, "kim"),
+        ("a0", "a1", False, 0.0, None),
+    ]
+    assert [str(row) for row in log.refused] == [
+        "verdicts, row 2: candidates must be in the log, got 'zz'",
+        "verdicts, row 3: a verdict must be about two candidates, got 'a0' twice",
+    ]
+    assert log.take([0]).verdicts == log.verdicts
+    assert log.take([1]).verdicts == ()

@@ -149,3 +149,12 @@ def test_the_report_is_written_as_pdf(tmp_path: Path) -> None:
     made = (tmp_path / "report.pdf").read_bytes()
     assert made.startswith(b"%PDF-")
     assert len(made) > 10_000
+
+
+def test_shares_are_not_called_a_draw() -> None:
+    """Of a desk that gives shares, everybody with a share counts as chosen, and the report says so."""
+    with Desk.open("memory:", "bare", **QUICK, mode="shares") as desk:
+        decision = desk.decide([[0.9, 0, 0], [0, 0.9, 0], [-0.9, 0, 0]])
+        report = audit_report(desk.ledger, "bare", model=False)
+    assert report.figures.live.chosen == len(decision.chosen)
+    assert "gives shares and draws nobody" in report.html

@@ -1,4 +1,4 @@
-"""PeopleTable: every candidate of a period's decisions in columns, and the groups that they make."""
+"""CandidateTable: every candidate of a period's decisions in columns, and the groups that they make."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def read_groupings(groups: Sequence[str] | None, settings: DeskSettings) -> list
     return list(dict.fromkeys(found))
 
 
-class PeopleTable:
+class CandidateTable:
     """A row for each candidate of each decision, with attributes as far as they are asked for."""
 
     def __init__(self, settings: DeskSettings, groups: Sequence[str] | None) -> None:

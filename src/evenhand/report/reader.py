@@ -23,7 +23,7 @@ from evenhand.report.figures import (
     SettingsChange,
     UnderSettings,
 )
-from evenhand.report.people import PeopleTable
+from evenhand.report.people import CandidateTable
 from evenhand.report.period import Period
 from evenhand.review.review_book import KINDS, ReviewBook
 
@@ -34,7 +34,7 @@ Body = dict[str, Any]
 
 
 @dataclass(slots=True)
-class MadeDecision:
+class SeenDecision:
     """What is kept of a decision until the end: events about it refer to it by its id."""
 
     number: int
@@ -113,10 +113,10 @@ class LedgerReader:
         self.overrides: list[OverrideRecord] = []
         self.kinds: Counter[str] = Counter()
         self._under: Counter[tuple[int, str, bool]] = Counter()
-        self.people = PeopleTable(settings, groups)
+        self.people = CandidateTable(settings, groups)
         self.book = ReviewBook(ledger, desk)
         self._modes = {False: ModeSums(), True: ModeSums()}
-        self._made: dict[str, MadeDecision] = {}
+        self._made: dict[str, SeenDecision] = {}
         self._flags: dict[str, SeenFlag] = {}
         self._reviewed: dict[str, set[str]] = {}
         """The reviews of the desk's own probabilities that stand, by decision."""
@@ -158,7 +158,7 @@ class LedgerReader:
     def _decision(self, row: Row, body: Body, *, is_within: bool) -> None:
         shadow, names = bool(body.get("shadow")), tuple(body["candidates"])
         drawn = tuple(body.get("would_choose", body["chosen"]))
-        made = MadeDecision(body["number"], names, drawn, shadow, self.people.add(body) if is_within else None)
+        made = SeenDecision(body["number"], names, drawn, shadow, self.people.add(body) if is_within else None)
         self._made[row.id] = made
         action = body.get("action")
         made.told = not shadow or action is not None
@@ -173,7 +173,7 @@ class LedgerReader:
         if self._candidate in (*names, *(one["id"] for one in body.get("left_out", ()))):
             self.took_part.append(row.id)
 
-    def _choose(self, made: MadeDecision, chosen: Sequence[str]) -> None:
+    def _choose(self, made: SeenDecision, chosen: Sequence[str]) -> None:
         if made.start is not None:
             self.people.choose(made.start, len(made.names), [made.names.index(name) for name in chosen])
 
@@ -247,7 +247,7 @@ class LedgerReader:
             best_optimistic=float(prices[:, 2].mean()) if len(prices) else None,
         )
 
-    def _made_in(self, *, shadow: bool) -> list[MadeDecision]:
+    def _made_in(self, *, shadow: bool) -> list[SeenDecision]:
         return [made for made in self._made.values() if made.start is not None and made.shadow == shadow]
 
     def flags(self) -> FlagFigures:
@@ -287,7 +287,7 @@ def _became(flag: SeenFlag) -> str:
     return flag.undone or ("repeat" if flag.repeat else "stands")
 
 
-def _record(name: str, flag: SeenFlag, made: Mapping[str, MadeDecision]) -> FlagRecord:
+def _record(name: str, flag: SeenFlag, made: Mapping[str, SeenDecision]) -> FlagRecord:
     number = made[flag.decision].number
     about = (name, flag.seq, flag.time, flag.reviewer, flag.decision, number, flag.subject)
     return FlagRecord(*about, flag.pairs, _became(flag))

@@ -10,6 +10,11 @@ if TYPE_CHECKING:
     from evenhand.report.audit import AuditReport
     from evenhand.report.figures import ModeFigures
 
+SHARES = (
+    "This desk gives shares and draws nobody. Read chance as share, and chosen as those who got one; an outcome is "
+    "that of the share."
+)
+
 
 def decided_section(report: AuditReport) -> ReportSection:
     """Decisions, outcomes and price, live and in shadow mode side by side."""
@@ -45,6 +50,7 @@ def decided_section(report: AuditReport) -> ReportSection:
     blocks: list[Block | None] = [
         "In shadow mode the desk only says what it would decide: those chosen, and their outcomes, are those of the "
         "system in force. Intervals are 95% confidence intervals, in brackets.",
+        SHARES if report.figures.settings.get("mode") == "shares" else None,
         table("Decisions and outcomes", head, decided),
         table("Price of fairness, in reward per decision", head, price),
         "The price is the value of the best probabilities without fairness, less the value of those played. Both are "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,19 @@ from evenhand.report import Period, audit_report
 from tests.support.desk_play import QUICK, play
 from tests.support.report_play import DESK, SETTINGS, play_for_report
 from tests.support.shadow_play import SHADOW, one_day
+
+OLD = Path(__file__).parents[1] / "data" / "v0_1" / "ledger.db"
+
+
+def test_ledgers_of_0_1_have_reports(tmp_path: Path) -> None:
+    """A ledger written by version 0.1 is reported, with its events as its export has them."""
+    shutil.copy(OLD, tmp_path / "ledger.db")
+    lines = (OLD.parent / "loans.jsonl").read_text().splitlines()
+    report = audit_report(f"sqlite:///{tmp_path / 'ledger.db'}", "loans")
+    kinds = [json.loads(line)["kind"] for line in lines]
+    assert sum(report.figures.kinds.values()) == len(lines)
+    assert report.figures.live.decisions == kinds.count("decision")
+    assert report.model is not None
 
 
 def test_an_empty_period_has_a_report() -> None:

@@ -57,10 +57,16 @@ def names_in(events: list[dict[str, Any]], decision: str) -> list[str]:
 
 def decision_in(body: dict[str, Any]) -> Decision:
     """The decision of an exported event."""
-    arrays = {name: np.array(body[name]) for name in ("contexts", "probabilities", "optimistic_rewards")}
+    arrays: dict[str, Any] = {
+        name: np.array(body[name]) for name in ("contexts", "probabilities", "optimistic_rewards")
+    }
     chosen = tuple(body["candidates"].index(name) for name in body["chosen"])
     tight = tuple((i, j) for i, j in body["tight_pairs"])
-    rest = {"capacity": body["capacity"], "tight_pairs": tight, "worst_residual": body["worst_residual"]}
+    rest: dict[str, Any] = {
+        "capacity": body["capacity"],
+        "tight_pairs": tight,
+        "worst_residual": body["worst_residual"],
+    }
     return Decision(id=body["seal"], round=body["number"], chosen=chosen, **arrays, **rest)
 
 

@@ -77,7 +77,7 @@ def _reviewed(desk: Desk, decision: DeskDecision, day: int) -> None:
     """Reviews of several kinds, some withdrawn, superseded or repeated."""
     a, b, c, d = decision.candidates[:4]
     seconds = {"started": "2026-01-01T10:00:00Z", "ended": f"2026-01-01T10:00:{10 + day}Z"}
-    shown = {"pair": [a, b], "answer": "unfair" if day % 3 else "acceptable", **seconds}
+    shown: dict[str, Any] = {"pair": [a, b], "answer": "unfair" if day % 3 else "acceptable", **seconds}
     named = [(a, b)]
     unfair, fair = (named, []) if day % 3 else ([], named)
     first = desk.review(decision.id, "partial", unfair=unfair, fair=fair, reviewer="Kim", **shown)

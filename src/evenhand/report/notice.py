@@ -156,8 +156,16 @@ def _explained(
     widths = optimistic - np.array(body["estimated_rewards"])
     difference, unknown = (float(one[place] - one.mean()) for one in (optimistic, widths))
     together = difference - unknown - sum(amounts.values())
-    made = (tuple(sorted(parts, key=lambda part: part.amount)), unknown, together, difference)
-    notice = CandidateNotice(*where, "declined", *counts, *made)
+    ordered = tuple(sorted(parts, key=lambda part: part.amount))
+    notice = CandidateNotice(
+        *where,
+        "declined",
+        *counts,
+        contributions=ordered,
+        unknown=unknown,
+        together=together,
+        difference=difference,
+    )
     return replace(notice, sentences=_words(notice, is_share=body.get("mode") == "shares"))
 
 

@@ -113,7 +113,8 @@ class CandidateTable:
         return np.array(columns[name], dtype=np.float64)[self._mode(shadow)]
 
     def _mode(self, shadow: bool) -> Mask:
-        return np.array(self._shadow, dtype=np.bool_) == shadow
+        mask: Mask = np.array(self._shadow, dtype=np.bool_) == shadow
+        return mask
 
     def tables(self, *, shadow: bool) -> list[GroupTable]:
         """The groups of each grouping, in one mode; none without candidates."""

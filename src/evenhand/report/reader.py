@@ -157,7 +157,7 @@ class LedgerReader:
 
     def _decision(self, row: Row, body: Body, *, is_within: bool) -> None:
         shadow, names = bool(body.get("shadow")), tuple(body["candidates"])
-        drawn = tuple(body.get("would_choose", body["chosen"]))
+        drawn: tuple[str, ...] = tuple(body["would_choose"] if "would_choose" in body else body["chosen"])
         made = SeenDecision(body["number"], names, drawn, shadow, self.people.add(body) if is_within else None)
         self._made[row.id] = made
         action = body.get("action")

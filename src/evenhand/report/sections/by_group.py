@@ -37,7 +37,10 @@ def _table(one: GroupTable) -> list[Block | None]:
     chart = [(group.name, group.chance) for group in one.groups]
     return [
         table(caption, HEAD, [_group(group) for group in one.groups]),
-        Drawing(means(chart, f"chance by {one.attribute}"), f"Mean chance by {one.attribute}, with 95% intervals."),
+        Drawing(
+            means(chart, f"chance by {one.attribute}"),
+            f"Mean chance by {one.attribute.replace('_', ' ')}, with 95% intervals.",
+        ),
     ]
 
 

@@ -1,4 +1,4 @@
-"""The command line: `evenhand demo`, `schema`, `size`, `serve`, `token`, `ledger`, `witness`, `lab` and others."""
+"""The command line: `evenhand demo`, `schema`, `size`, `serve`, `token`, `ledger`, `report`, `lab` and others."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from evenhand.cli.datasets import add_datasets
 from evenhand.cli.desk import add_desk
 from evenhand.cli.history import add_history
 from evenhand.cli.ledger import add_ledger
+from evenhand.cli.report import add_report
 from evenhand.cli.schema import add_schema
 from evenhand.cli.serve import add_serve
 from evenhand.cli.size import add_size
@@ -31,6 +32,7 @@ EXTRAS = {
     "witness": "service",
     "ledger": "desk",
     "desk": "desk",
+    "report": "report",
     "history": "history",
     "backup": "desk",
     "restore": "desk",
@@ -57,6 +59,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         commands.add_parser("ledger", help="the ledgers of desks: list, verify, export, import, sign, prove, ...")
     )
     add_desk(commands.add_parser("desk", help="make a desk live, put it into shadow mode, or show the differences"))
+    add_report(commands.add_parser("report", help="the audit report of a desk for a period, as HTML and PDF"))
     add_witness(commands.add_parser("witness", help="keep signed heads elsewhere, and report contradictions"))
     add_backup(commands.add_parser("backup", help="a verified copy of an SQLite ledger, made while it is in use"))
     add_restore(commands.add_parser("restore", help="a backup as the ledger again; erased people are erased again"))

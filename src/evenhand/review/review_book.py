@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -59,16 +59,21 @@ class ReviewBook:
                         rows = [*view.after(0, 1, ("opened",)), *rows]
                     decisions = view.by_id({row.target or "" for row in rows if _is_complete(row)})
                 for row in rows:
-                    self._add(row, decisions)
+                    decision = decisions.get(row.target or "")
+                    self.add(row, 0 if decision is None else len(decision.event.body["candidates"]))
                 if len(rows) < CHUNK:
                     self._read_to = head
                     return
                 self._read_to = rows[-1].seq
 
-    def _add(self, row: Row, decisions: Mapping[str, Row]) -> None:
+    def add(self, row: Row, candidates: int = 0) -> None:
+        """Add the next event, of one of KINDS or the first; candidates: of the decision that a complete review is of.
+
+        For whoever reads a ledger anyway; `refresh` does it otherwise.
+        """
         body = row.event.body
         if row.kind in ("review", "answer"):
-            self._whole += whole_in(row, decisions)
+            self._whole += whole_in(row, candidates)
         if row.kind == "review":
             for answer in answers_in(row):
                 self._by_review.setdefault(answer.review, []).append(answer)
@@ -131,10 +136,10 @@ class ReviewBook:
         found = self._by_pair.get(((decision, subject), pair), ())
         return [answer for answer in found if answer.review not in self._withdrawn]
 
-    def withdrawn(self, reviewer: str | None) -> int:
-        """How many of a reviewer's reviews and answers were withdrawn."""
-        reviews = {answer.review for answer in self._by_reviewer.get(reviewer, ())}
-        reviews |= {answer.review for answer in self._whole if answer.reviewer == reviewer}
+    def withdrawn(self, reviewer: str | None, since: int = 1) -> int:
+        """How many of a reviewer's reviews and answers, given from event `since` on, were withdrawn."""
+        reviews = {answer.review for answer in self._by_reviewer.get(reviewer, ()) if answer.seq >= since}
+        reviews |= {one.review for one in self._whole if one.reviewer == reviewer and one.seq >= since}
         return len(reviews & self._withdrawn.keys())
 
     def taken_back(self, reviewer: str, since: float) -> list[ReviewAnswer]:
@@ -172,8 +177,8 @@ class ReviewBook:
         return any(other.repeat_of is None and other.answer not in DECLINED for other in others)
 
 
-def whole_in(row: Row, decisions: Mapping[str, Row]) -> list[ReviewAnswer]:
-    """The answer of an event on a whole decision, or on an interview question."""
+def whole_in(row: Row, candidates: int) -> list[ReviewAnswer]:
+    """The answer of an event on a whole decision, which had this many candidates, or on an interview question."""
     body, metadata = row.event.body, metadata_of(row.event.body)
     common = (row.id, row.seq, row.event.time, body["reviewer"], body.get("decision", ""), frozenset[str]())
     if row.kind == "answer":
@@ -184,9 +189,8 @@ def whole_in(row: Row, decisions: Mapping[str, Row]) -> list[ReviewAnswer]:
         return [ReviewAnswer(*common, bit, whole="one_bit", subject=subject_of(body))]
     if not _is_complete(row):
         return []
-    k = len(decisions[row.target or ""].event.body["candidates"])
-    answer = "unfair" if body["unfair"] else "acceptable"
-    return [ReviewAnswer(*common, answer, whole="complete", pairs=k * (k - 1) // 2, subject=subject_of(body))]
+    answer, pairs = "unfair" if body["unfair"] else "acceptable", candidates * (candidates - 1) // 2
+    return [ReviewAnswer(*common, answer, whole="complete", pairs=pairs, subject=subject_of(body))]
 
 
 def _is_complete(row: Row) -> bool:

@@ -165,7 +165,7 @@ def explain(event: Event, projection: Projection, ledger: Ledger, sources: Verdi
     if len(differences):
         quoted = RememberedVerdicts(projection, ledger, sources, desk).most_alike(differences, body["state"])
     pairs = _binding_pairs(ids, decision, projection, quoted)
-    price = None if erased else _price(decision, ids, np.array(body["estimated_rewards"]))
+    price = None if erased else price_of(decision, ids, np.array(body["estimated_rewards"]))
     where = (event.id, decision.round, body["state"], projection.seq)
     sentences = (
         *(_in_shadow(action) if is_shadow else ()),
@@ -238,7 +238,8 @@ def _binding_pairs(
     return tuple(BindingPair(ids[i], ids[j], *values) for (i, j), values in named)
 
 
-def _price(decision: Decision, ids: list[str], estimated: Floats) -> Price:
+def price_of(decision: Decision, ids: list[str], estimated: Floats) -> Price:
+    """What fairness cost in a decision; estimated: the best estimate of each candidate's reward, (k,)."""
     k = decision.n_candidates
     bounds: dict[str, Any] = {"lower": decision.lower, "upper": decision.upper}
     free = fair_distribution(decision.optimistic_rewards, np.full((k, k), np.inf), decision.capacity, **bounds)

@@ -1,0 +1,69 @@
+"""What the record-keeping of the EU AI Act asks for, and where the report answers it or does not."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from evenhand.report.content import ReportSection, section, table
+from evenhand.report.sections.regulation_b import HEAD, NO_ADVICE
+
+if TYPE_CHECKING:
+    from evenhand.report.audit import AuditReport
+
+
+def ai_act_section(report: AuditReport) -> ReportSection:
+    """Regulation (EU) 2024/1689, Articles 12, 19 and 26."""
+    rows = [
+        (
+            "A high-risk system technically allows events to be recorded automatically over its lifetime",
+            "Article 12(1)",
+            "Yes for this desk: every decision, outcome, review, change and override is an event; see Integrity.",
+        ),
+        (
+            "Logs enable the recording of events relevant to identify risks (Article 79(1)) and substantial "
+            "modifications",
+            "Article 12(2)(a)",
+            "In part: Flags, Groups and Settings show what the ledger has. What is a risk is for you to define.",
+        ),
+        (
+            "... and to facilitate post-market monitoring (Article 72), and the monitoring of operation by deployers "
+            "(Article 26(5))",
+            "Article 12(2)(b), (c)",
+            "In part: the report is made for any period. A monitoring plan is not in it.",
+        ),
+        (
+            "Minimum content of logs of remote biometric identification",
+            "Article 12(3)",
+            "Does not concern a desk's features and decisions as such.",
+        ),
+        (
+            "Providers keep automatically generated logs under their control for a period appropriate to the purpose, "
+            "at least six months, unless other law says otherwise, in particular on personal data",
+            "Article 19(1)",
+            "In part: events are never removed; contents of a person are, when that person is erased. How long you "
+            "keep the database is up to you.",
+        ),
+        (
+            "Deployers keep the logs under their control likewise, at least six months",
+            "Article 26(6)",
+            "The same.",
+        ),
+        (
+            "Deployers monitor the operation and inform providers and authorities of risks and serious incidents",
+            "Article 26(5)",
+            "In part: this report can be part of monitoring. It informs nobody.",
+        ),
+        (
+            "Deployers assign human oversight to competent persons",
+            "Article 26(2)",
+            "In part: Reviewers and Overrides show what people did; not their competence.",
+        ),
+        (
+            "Deployers of certain high-risk systems inform people that they are subject to their use",
+            "Article 26(11)",
+            "No.",
+        ),
+    ]
+    source = "Source: https://eur-lex.europa.eu/eli/reg/2024/1689/oj, with which systems are high-risk, and from when."
+    made = table("EU AI Act, record-keeping", HEAD, rows, is_text=True)
+    return section("ai-act", "EU AI Act: record-keeping (Articles 12, 19 and 26)", [NO_ADVICE, made, source])

@@ -22,7 +22,7 @@ from evenhand.ledger.ledger import Ledger, open_ledger
 from evenhand.ledger.signed_head import SignedHead
 from evenhand.ledger.signed_heads import SignedHeads
 from evenhand.ledger.tree import has_trees
-from evenhand.ledger.verify_history import VerifiedHistory, verify_history
+from evenhand.ledger.verification.verify_history import VerifiedHistory, verify_history
 from evenhand.records.review_metadata import ANSWERS, JUDGEMENTS
 from evenhand.report.figures import Integrity, ReportFigures, ReviewerFigures
 from evenhand.report.model import ModelFigures, model_figures

@@ -27,4 +27,4 @@ EXPOSE 8000
 # Ready only while decisions can be made: the ledger is written, and no desk is stuck.
 HEALTHCHECK --interval=10s --timeout=6s --start-period=30s \
     CMD ["python", "-c", "import urllib.request as r; r.urlopen('http://127.0.0.1:8000/ready', timeout=5)"]
-CMD ["evenhand", "serve", "--host", "0.0.0.0", "--port", "8000"]
+CMD ["evenhand", "serve", "--host", "0.0.0.0", "--port", "8000", "--supervise"]

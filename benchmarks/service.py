@@ -61,8 +61,8 @@ uvicorn.Server(config).run(sockets=[listening])
 
 
 @contextmanager
-def started(arguments: list[str]) -> Iterator[int]:
-    """A server process; gives its port once it says it."""
+def running(arguments: list[str]) -> Iterator[tuple[subprocess.Popen[str], int]]:
+    """A server process; gives it and its port once it says that."""
     environment = {**os.environ, "EVENHAND_ADMIN_TOKEN": TOKEN}
     with tempfile.TemporaryFile() as log:
         process = subprocess.Popen(arguments, stdout=subprocess.PIPE, stderr=log, text=True, env=environment)
@@ -74,10 +74,17 @@ def started(arguments: list[str]) -> Iterator[int]:
                 raise RuntimeError(f"the server did not start: {log.read().decode()[-2000:]}")
             port = int(line.rsplit(":", 1)[1])
             wait_for(port)
-            yield port
+            yield process, port
         finally:
             process.send_signal(signal.SIGTERM)
             process.wait(60)
+
+
+@contextmanager
+def started(arguments: list[str]) -> Iterator[int]:
+    """A server process; gives its port once it says it."""
+    with running(arguments) as (_, port):
+        yield port
 
 
 def wait_for(port: int) -> None:

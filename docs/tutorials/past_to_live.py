@@ -47,7 +47,7 @@ print(result)
 
 # %%
 people = data.frame.reset_index(drop=True)
-desk = eh.Desk.open("memory:", "mortgages", schema=data.schema, capacity=10, shadow=True, seed=0)
+desk = eh.Desk.open("memory:", "mortgages", schema=data.schema, capacity=17, shadow=True, seed=0)
 
 
 def reviewer(i: int, j: int, gap: float) -> bool:

@@ -76,3 +76,19 @@ def keys(file: Path) -> set[str]:
     found = {person for (person,) in connection.execute("SELECT person FROM person_keys")}
     connection.close()
     return found
+
+
+def test_the_only_desk_need_not_be_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Where there are several, an id may be somebody else's at another: nobody is erased."""
+    database = ("--database", f"sqlite:///{file}")
+    with Desk.open(f"sqlite:///{file}", "jobs", n_features=2):
+        pass
+    assert run("ledger", "erase", "--candidate", WHO, *database) == 2
+    assert "name the desk: there are 2: jobs, loans" in capsys.readouterr().err
+    assert WHO in keys(file)
+    assert run("ledger", "erase", "loans", "--candidate", WHO, *database) == 0
+    single = file.with_name("single.db")
+    with Desk.open(f"sqlite:///{single}", "loans", features=list(FEATURES), seed=3) as desk:
+        visit(desk, np.random.default_rng(1), "bob", "cleo")
+    assert run("ledger", "erase", "--candidate", WHO, "--database", f"sqlite:///{single}") == 0
+    assert WHO not in keys(single)

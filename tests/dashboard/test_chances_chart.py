@@ -39,7 +39,12 @@ def look(page: Page, made: tuple[Serving, dict[str, str]], which: str, width: in
     service, ids = made
     page.set_viewport_size({"width": width, "height": 900})
     enter(page, service, "owner", f"/desks/loans/decisions/{ids[which]}")
-    expect(page.locator(".chances-frame text.name")).to_have_count(SIZES[which])
+    names = page.locator(".chances-frame text.name")
+    if which == "forty":  # only the candidate that is looked at, and those it is at the limit with
+        expect(names.first).to_be_visible()
+        assert 2 <= names.count() <= 9
+    else:
+        expect(names).to_have_count(SIZES[which])
 
 
 OVERLAPS = """() => {
@@ -72,8 +77,9 @@ def test_nothing_is_written_over_anything(
 ) -> None:
     """No label lies on a name, bar, link's end or other label, and no link on a name or label."""
     look(page, made, which, width)
-    assert page.locator(".chances-frame .link").count() > 3
-    assert width < 1600 or page.locator(".chances-frame .link-label").count() > 2
+    links = page.locator(".chances-frame .link").count()
+    assert links >= 1
+    assert links < page.locator(".chances-frame text.name").count(), "links of one candidate only"
     assert page.evaluate(OVERLAPS) == []
 
 
@@ -94,7 +100,7 @@ def test_names_that_are_cut_still_differ(page: Page, made: tuple[Serving, dict[s
     """Where there is little room names lose their middle: those that begin alike stay distinct."""
     look(page, made, "forty", 360)
     names = page.locator(".chances-frame text.name tspan.strong").all_text_contents()
-    assert len(set(names)) == len(names) == 40
+    assert len(set(names)) == len(names)
 
 
 def test_the_track_of_a_bar_ends_at_a_hundred_per_cent(page: Page, made: tuple[Serving, dict[str, str]]) -> None:

@@ -205,9 +205,9 @@ def test_a_screen_reader_has_a_sentence_for_each_chart(page: Page, serving: Serv
     """One image, named by its title and by what it shows; its letters and lines are not read."""
     open_dashboard(page, serving)
     for chart in (FLAGGED, REWARD):
-        summary = page.locator(f"{chart}-summary").inner_text()
+        summary = page.locator(f"{chart}-summary").text_content()
         title = page.locator(f"{chart}-title").inner_text()
-        expect(page.get_by_role("img", name=f"{title} {summary}", exact=True)).to_have_count(1)
+        expect(page.get_by_role("img", name=f"{title}. {summary}", exact=True)).to_have_count(1)
         assert page.locator(f"{chart} .plot").get_attribute("aria-hidden") == "true"
     expect(page.get_by_role("img")).to_have_count(2)
 

@@ -47,14 +47,17 @@ def kept(process: subprocess.Popen[str], folder: Path) -> list[Path]:
 def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str], str, Path]) -> None:
     """The link signs in once, with all roles, the token as often as one likes; decisions come; Ctrl-C ends it.
 
-    Opened again the link leads to the desk whoever is signed in, and others to a page that explains the token.
+    Opened again the link leads to the story whoever is signed in, and others to a page that explains the token.
     """
     process, link, folder = demo
     base = link.split("/welcome/")[0]
     assert len(kept(process, folder)) == 1
     with httpx.Client(base_url=base, timeout=60) as http:
         welcome = http.get(link)
-        assert (welcome.status_code, welcome.headers["location"]) == (303, "/desks/loans")
+        assert (welcome.status_code, welcome.headers["location"]) == (303, "/story")
+        story = http.get("/story/numbers").json()
+        assert (story["decisions"], story["candidates"], story["capacity"]) == (0, 5, 1)
+        assert http.get("/story").status_code == 200
         assert "HttpOnly" in welcome.headers["set-cookie"]
         assert {"review", "decide", "admin"} == set(http.get("/session").json()["roles"])
         made = http.get("/api/desks/loans").json()["decisions"]
@@ -63,9 +66,9 @@ def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str]
         assert {person["name"] for person in people} <= {"Ana", "Ben"}
         wait_for(lambda: http.get("/api/desks/loans/review/next").json()["item"], what="a waiting pair", pause=0.1)
         once_more = http.get(link)
-        assert (once_more.status_code, once_more.headers["location"]) == (303, "/desks/loans")
+        assert (once_more.status_code, once_more.headers["location"]) == (303, "/story")
     again = httpx.get(link, timeout=60)
-    assert (again.status_code, again.headers["location"]) == (303, "/sign-in?next=/desks/loans")
+    assert (again.status_code, again.headers["location"]) == (303, "/sign-in?next=/story")
     assert "in the terminal" in httpx.get(f"{base}/sign-in", timeout=60).text
     assert "set-cookie" not in again.headers
     assert process.stdout is not None

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
 import orjson
 import pytest
 
 from evenhand.desk import Desk
+from evenhand.desk.projection.projection import Projection
+from evenhand.desk.settings import DeskSettings
 from evenhand.service.dashboard.overview import Overview, metric_part
 from tests.support.dashboard_past import SETTINGS, judged, play
 
@@ -61,6 +67,56 @@ def test_parts_are_made_when_they_may_be_another() -> None:
         assert set(third) == {"version", "desk", "metric", "reviewers"}
         assert third["desk"]["latest"][0]["flagged"]
         assert "Kim" in [person["name"] for person in third["reviewers"]["people"]]
+
+
+def test_what_takes_long_is_computed_once_and_then_rests(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many look; after a review viewers get what there was for a while, but never less than they had."""
+    made: list[int] = []
+
+    def counted(projection: Projection, settings: DeskSettings) -> dict[str, Any]:
+        made.append(projection.history.news)
+        return {"state": projection.seq}
+
+    monkeypatch.setattr("evenhand.service.dashboard.overview.metric_part", counted)
+    monkeypatch.setattr("evenhand.service.dashboard.overview.SLOW_SECONDS", -1.0)
+    monkeypatch.setattr("evenhand.service.dashboard.overview.REST", 1e9)
+    with Desk.open("memory:", "loans", **SETTINGS) as desk:
+        play(desk, 1)
+        overview = Overview(desk)
+        first = overview.since(None)
+        assert overview.since(None) == first
+        assert len(made) == 1
+        play(desk, 1, seed=1)
+        assert overview.since(None)["metric"] == first["metric"]
+        assert set(overview.since(first["version"])) == {"version", "desk"}
+        newer = f"0.0.{desk.projection.history.news}"  # as another process has shown it
+        assert set(overview.since(newer)) == {"version", "desk"}
+        assert made == [made[0], desk.projection.history.news]
+        play(desk, 1, seed=2)
+        monkeypatch.setattr("evenhand.service.dashboard.overview.REST", 0.0)
+        assert overview.since(None)["metric"]["state"] == desk.projection.seq
+
+
+def test_viewers_do_not_wait_for_what_is_being_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever has something to look at gets that."""
+    begun, go = threading.Event(), threading.Event()
+
+    def held(projection: Projection, settings: DeskSettings) -> dict[str, Any]:
+        begun.set()
+        go.wait(60)
+        return {"state": projection.seq}
+
+    with Desk.open("memory:", "loans", **SETTINGS) as desk, ThreadPoolExecutor(1) as other:
+        play(desk, 1)
+        overview = Overview(desk)
+        first = overview.since(None)
+        play(desk, 1, seed=1)
+        monkeypatch.setattr("evenhand.service.dashboard.overview.metric_part", held)
+        slow = other.submit(overview.since, None)
+        begun.wait(60)
+        assert overview.since(None)["metric"] == first["metric"]
+        go.set()
+        assert slow.result(60)["metric"] == {"state": desk.projection.seq}
 
 
 def test_reviewers_are_counted_without_what_was_taken_back() -> None:

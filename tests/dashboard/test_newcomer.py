@@ -41,15 +41,16 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serving]:
 
 
 def test_estimates_are_not_taken_for_what_is_played(page: Page, serving: Serving) -> None:
-    """Bars and words say that they are estimates; a decision says what was allowed when it was made."""
+    """The bars' legend says that they are estimates; a decision says what was allowed when it was made."""
     open_dashboard(page, serving)
-    words = "Best estimate of what reviewers find fair. While it is unsure the desk keeps chances closer"
-    expect(page.locator(".estimate")).to_contain_text([words, words])
+    page.get_by_role("button", name="best estimate").click()
+    expect(page.locator(".meaning:not([hidden])")).to_contain_text("the desk keeps chances closer together than this")
     made = decide(serving, ["one", "two", "three"])
     record = serving.ask("GET", f"/api/desks/loans/decisions/{made['id']}/window", by="owner").json()
     pairs = record["explanation"]["binding_pairs"]
     assert pairs[0]["gap"] > 0.001
     open_decision(page, serving, made)
+    page.locator("#based-on > summary").click()
     expect(page.locator("#chances thead")).to_contain_text("Estimated distance now")
     row = page.locator("#chances tbody tr").first
     gap = row.locator("td").first.inner_text()
@@ -212,6 +213,7 @@ def test_many_features_are_shown_when_asked_for(page: Page, serving: Serving) ->
     expect(page.locator("#metric .sentences li").first).to_contain_text("then 53 others")
     page.get_by_role("button", name="Show all 60 features").click()
     expect(page.locator(".effect")).to_have_count(60)
+    page.locator("#in-words > summary").click()
     page.get_by_role("button", name="sentences").click()
     assert page.locator("#metric .sentences li").count() > 60
     page.get_by_role("button", name="Show fewer features").click()
@@ -228,7 +230,7 @@ def test_small_rewards_have_ticks_that_differ(page: Page, serving: Serving) -> N
 def test_a_newcomer_sees_the_introduction_once(page: Page, serving: Serving) -> None:
     """What a desk is and what to do, until it is put away."""
     open_dashboard(page, serving)
-    expect(page.locator("#welcome")).to_contain_text("A desk decides which")
+    expect(page.locator("#welcome")).to_contain_text("A desk decides by lot which")
     expect(page.locator("#welcome a")).to_have_attribute("href", "/review/loans")
     page.get_by_role("button", name="Got it").click()
     expect(page.locator("#welcome")).to_be_empty()

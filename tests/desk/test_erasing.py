@@ -190,7 +190,7 @@ def test_explanations_say_erased(story: Story) -> None:
 
 def test_her_pairs_leave_the_queue() -> None:
     """No reviewer is asked about her any more, also not about pairs of hers that are queued afterwards."""
-    with Desk.open("memory:", "loans", n_features=3, seed=3, pairs_per_decision=6) as desk:
+    with Desk.open("memory:", "loans", n_features=3, seed=3, pairs_per_decision=6, reviewing={"certain": 1}) as desk:
         others = [{"id": name, "context": row} for name, row in zip("abc", np.eye(3).tolist(), strict=True)]
         people = [{"id": WHO, "context": list(FEATURES.values())}, *others]
         desk.outcome(desk.decide([others[0]]).id, {"a": 0.9})

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import shutil
+import sqlite3
+import time
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -138,3 +140,29 @@ def test_a_file_is_made_at_first_alone(tmp_path: Path) -> None:
     with pytest.raises(Exception, match="unable to open"):
         file.connect()
     assert not file.path.exists()
+
+
+def test_two_that_open_a_new_file_at_the_same_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that finds the other at work on the new file tries again, where SQLite itself refuses without waiting."""
+    file, paused = tmp_path / "new.db", []
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+
+        def pause(seconds: float) -> None:
+            paused.append(seconds)
+            if len(paused) == 3:
+                other.execute("ROLLBACK")
+
+        monkeypatch.setattr(time, "sleep", pause)
+        open_ledger(f"sqlite:///{file}").close()
+    assert len(paused) == 3
+
+
+def test_a_file_that_stays_locked_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a sentence, after the time that any writer may take."""
+    monkeypatch.setattr("evenhand.ledger.engine.WAIT", 0.0)
+    file = tmp_path / "new.db"
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(LedgerUnavailable, match="database is locked"):
+            open_ledger(f"sqlite:///{file}")

@@ -19,7 +19,7 @@ from evenhand.ledger.service_stream import check_tokens
 from evenhand.ledger.signed_head import SignedHead
 from evenhand.ledger.signed_heads import SignedHeads
 from evenhand.ledger.signing_keys import signing_key
-from evenhand.ledger.verify_history import verify_history
+from evenhand.ledger.verification.verify_history import verify_history
 from evenhand.service.tokens import TokenStore, new_token
 from tests.support.desk_play import D, play
 from tests.support.owner import Owner, before, copy_of

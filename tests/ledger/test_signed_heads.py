@@ -19,13 +19,15 @@ from evenhand.ledger.merkle import leaf_hash, nodes_of, root
 from evenhand.ledger.migrate import _upgrade
 from evenhand.ledger.service_stream import check_tokens
 from evenhand.ledger.signed_head import SignedHead, SigningKey
-from evenhand.ledger.signed_heads import SignedHeads, heads_file, read_heads
+from evenhand.ledger.signed_heads import SignedHeads, heads_file
 from evenhand.ledger.signing_keys import recorded_keys, rotate_key, signing_key
 from evenhand.ledger.transaction import transaction
 from evenhand.ledger.tree import WIDTH
-from evenhand.ledger.verify_history import check_heads, verify_history
+from evenhand.ledger.verification.heads_file import KeptHeads
+from evenhand.ledger.verification.verify_history import checked_heads, verify_history
 from evenhand.service.tokens import TokenStore, new_token
 from tests.support.desk_play import D, play
+from tests.support.kept_heads import heads_in
 from tests.support.long_ledgers import append_events
 
 SECRET = "5a" * 32
@@ -101,9 +103,9 @@ def test_heads_are_in_a_file_beside_the_database(tmp_path: Path) -> None:
         for _ in range(3):
             append_events(ledger, "loans", 2)
             heads.sign("loans", key)
-        assert read_heads(file) == list(heads.all("loans"))
+        assert heads_in(file) == list(heads.all("loans"))
         assert stat.S_IMODE(os.stat(file).st_mode) == 0o600
-        assert verify_history(ledger, "loans", kept=read_heads(file))[1] == 3, "the same heads count once"
+        assert verify_history(ledger, "loans", kept=KeptHeads([file]))[1] == 3, "the same heads count once"
     with closing(open_ledger("memory:")) as ledger:
         assert heads_file(ledger) is None
 
@@ -171,23 +173,23 @@ def test_a_head_with_a_key_that_was_not_in_use_is_found(ledger: Ledger) -> None:
     head = SignedHeads(ledger).sign("loans", key)
     assert head is not None
     (recorded,) = recorded_keys(ledger)
-    check_heads("loans", [head], [recorded])
+    list(checked_heads("loans", [head], [recorded]))
     early = replace(recorded, created="2999-01-01T00:00:00.000000+00:00")
     late = replace(recorded, retired="2001-01-01T00:00:00.000000+00:00")
     for keys, message in (([], "not recorded"), ([early], "not in use"), ([late], "not in use")):
         with pytest.raises(DamagedLedger, match=message):
-            check_heads("loans", [head], keys)
+            list(checked_heads("loans", [head], keys))
     with pytest.raises(DamagedLedger, match="signature is wrong"):
-        check_heads("loans", [replace(head, size=9)], None)
+        list(checked_heads("loans", [replace(head, size=9)], None))
     with pytest.raises(DamagedLedger, match="signature is wrong"):
-        check_heads("jobs", [head], None)
+        list(checked_heads("jobs", [head], None))
     fields = {name: value for name, value in head.to_dict().items() if name not in ("key", "signature")}
     forked = SignedHead.sign(key, **{**fields, "root": "ab" * 32})
     with pytest.raises(DamagedLedger, match="forked"):
-        check_heads("loans", [head, forked], [recorded])
+        list(checked_heads("loans", [head, forked], [recorded]))
     backdated = SignedHead.sign(key, **{**fields, "size": 9, "time": "2001-01-01T00:00:00.000000+00:00"})
     with pytest.raises(DamagedLedger, match="backdated"):
-        check_heads("loans", [head, backdated], None)
+        list(checked_heads("loans", [head, backdated], None))
 
 
 def test_a_tile_that_was_changed_is_found(ledger: Ledger) -> None:

@@ -14,10 +14,11 @@ from evenhand.ledger.ledger import SERVICE
 from evenhand.ledger.merkle import is_consistent, is_included, leaf_hash
 from evenhand.ledger.service_stream import check_tokens
 from evenhand.ledger.signed_head import SignedHead, SigningKey
-from evenhand.ledger.signed_heads import read_heads
 from evenhand.ledger.signing_keys import recorded_keys
-from evenhand.ledger.verify_history import verify_history
+from evenhand.ledger.verification.heads_file import KeptHeads
+from evenhand.ledger.verification.verify_history import verify_history
 from evenhand.service.head_signer import HeadSigner
+from tests.support.kept_heads import heads_in
 from tests.support.running_service import MEMORY, Asking, asking, is_problem
 from tests.support.waiting import wait_for
 
@@ -138,14 +139,14 @@ def test_a_service_signs_when_it_stops(tmp_path: Path) -> None:
     settings = replace(MEMORY, database_url=url, sign_every=3600.0, signing_key=SECRET, heads_file=str(file))
     with asking(settings) as ask:
         made = ask.decide()
-    heads = {head.desk: head for head in read_heads(file)}
+    heads = {head.desk: head for head in heads_in(file)}
     assert set(heads) == {"loans", "jobs", SERVICE}
     assert (heads["loans"].size, heads["loans"].hash) == (made["seq"], made["hash"])
     assert {head.key for head in heads.values()} == {SigningKey.from_hex(SECRET).public}
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     with closing(open_ledger(url)) as ledger:
         for desk in heads:
-            verify_history(ledger, desk, kept=read_heads(file))
+            verify_history(ledger, desk, kept=KeptHeads([file]))
         assert check_tokens(ledger) == 4
         assert [key.key for key in recorded_keys(ledger)] == [SigningKey.from_hex(SECRET).public]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
@@ -163,3 +164,36 @@ def test_a_stuck_desk_makes_the_service_unready(monkeypatch: pytest.MonkeyPatch)
         go.set()
         deciding.join()
         wait_for(lambda: ask("GET", "/ready").status_code == 200, what="a ready service")
+
+
+def test_a_read_that_takes_too_long_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """503 with a time at which to try again; other requests are answered meanwhile, and later this one, too."""
+    monkeypatch.setattr("evenhand.service.app.GRACE_SECONDS", 0.1)
+    explain, go = Desk.explain, threading.Event()
+
+    def slow(desk: Desk, decision: str) -> Any:
+        go.wait(60)
+        return explain(desk, decision)
+
+    with asking(replace(MEMORY, read_seconds=0.3, certificate_seconds=0.1)) as ask:
+        path = f"{DECISIONS}/{ask.decide()['id']}"
+        monkeypatch.setattr(Desk, "explain", slow)
+        refused = ask("GET", path)
+        assert "not read within 0.3 s" in is_problem(refused, 503, "unavailable")["detail"]
+        assert refused.headers["retry-after"] == "5"
+        assert ask("GET", "/api/desks/loans").status_code == 200
+        go.set()
+        assert ask("GET", path).status_code == 200
+
+
+def test_a_stream_is_not_a_slow_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Once a response has begun it may last."""
+    monkeypatch.setattr("evenhand.service.app.GRACE_SECONDS", 0.1)
+    with asking(replace(MEMORY, read_seconds=0.3, certificate_seconds=0.1)) as ask:
+        headers = {"Authorization": f"Bearer {ask.secrets['decide']}"}
+        with ask.http.stream("GET", "/api/desks/loans/stream", headers=headers) as stream:
+            pieces = stream.iter_lines()
+            next(pieces)
+            time.sleep(0.5)  # longer than a response may take to begin
+            made = ask.decide()
+            assert any(made["id"] in line for line in pieces)

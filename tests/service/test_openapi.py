@@ -93,6 +93,8 @@ def check_of(
         answer = case.call(headers=headers)
         unsaid = operation.body or {"after", "reviewer", "first", "size"} & set(case.query or {})
         beyond = answer.status_code == 422 and (unsaid or answer.json()["type"].endswith(":key-reused"))
+        # The key of a request about somebody who was erased since: whether it was the same request, nobody knows.
+        beyond = beyond or (answer.status_code == 410 and "idempotency key" in answer.json()["detail"])
         excluded = [positive_data_acceptance] if beyond else []
         sent = parse_qs(urlsplit(str(answer.request.url)).query, keep_blank_values=True)
         if set(case.query or {}) - set(sent):  # a wrong parameter without a value, as an empty list, is not sent at all

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -15,7 +16,19 @@ import numpy as np
 import pytest
 
 from evenhand.client import DeskClient
-from tests.support.processes import Running, answered, check_ledger, open_desk, started, streams_of, wait_for_answers
+from tests.support.processes import (
+    Running,
+    answered,
+    below,
+    can_listen,
+    check_ledger,
+    command_of,
+    open_desk,
+    started,
+    streams_of,
+    two_workers,
+    wait_for_answers,
+)
 from tests.support.running_service import ADMIN
 from tests.support.waiting import wait_for
 
@@ -65,6 +78,71 @@ def test_killed_fifty_times_nothing_answered_is_lost(url: str, desk: str, tmp_pa
     """The same, fifty times."""
     with started(url, tmp_path) as running:
         killed_again_and_again(running, desk, 50, np.random.default_rng(2))
+
+
+KINDS = ("certificates", "serving", "parent", "all")
+"""Kinds of processes of a service with several workers; the last is all of them at once."""
+
+
+def kill_one(running: Running, kind: str, desk: str, rng: np.random.Generator) -> int:
+    """Kill one of the processes of a service with two workers, or all, and see it back; how many were killed."""
+    assert running.process is not None
+    parent = running.process.pid
+    workers = wait_for(lambda: two_workers(parent), what="two workers", seconds=120)
+    if kind == "certificates":
+        made = wait_for(lambda: makes_certificates(running, workers, desk), what="a process for certificates")
+        os.kill(made, signal.SIGKILL)
+    elif kind == "serving":
+        killed = int(rng.choice(workers))
+        os.kill(killed, signal.SIGKILL)
+        wait_for(lambda: killed not in below(parent) and two_workers(parent), what="another worker", seconds=120)
+    else:
+        running.kill(kind)
+        wait_for(lambda: can_listen(running.port), what="a free port", seconds=60)  # workers end after their parent
+        running.start()
+    return len(workers) + 1 if kind == "all" else 1
+
+
+def makes_certificates(running: Running, workers: list[int], desk: str) -> int:
+    """The process that makes certificates for one of the workers, after asking for one; 0 if there is none yet."""
+    headers = {"Authorization": f"Bearer {ADMIN}"}
+    client = httpx.Client(base_url=running.address, headers=headers, timeout=60)
+    with contextlib.suppress(httpx.TransportError), client as http:
+        (made,) = http.get(f"/api/desks/{desk}/window/decisions").json()["lines"][:1]
+        http.get(f"/api/desks/{desk}/decisions/{made['id']}/certificate")
+    found = [each for worker in workers for each in below(worker) if "spawn_main" in command_of(each)]
+    return found[0] if found else 0
+
+
+def kinds_killed(running: Running, desk: str, times: int, rng: np.random.Generator) -> None:
+    """Clients stream on while processes of each kind are killed in turn, at random moments; then all is checked."""
+    open_desk(running, desk)
+    streams, killed = streams_of([running.address], desk), 0
+    try:
+        for number in range(times):
+            wait_for_answers(streams, 5)
+            time.sleep(float(rng.uniform(0.0, 0.5)))  # a random moment is what this is about
+            killed += kill_one(running, KINDS[number % len(KINDS)], desk, rng)
+        wait_for_answers(streams, 20)
+    finally:
+        for stream in streams:
+            stream.stop()
+    running.stop()
+    check_ledger(running.url, desk, streams)
+    print(f"{times} times killed, {killed} processes; {answered(streams)} answers, none lost, none doubled")
+
+
+def test_each_kind_of_process_killed(desk: str, tmp_path: Path) -> None:
+    """Two workers: one of them, the process for certificates, the parent, all at once."""
+    with started(f"sqlite:///{tmp_path}/ledger.db", tmp_path, "--workers", "2") as running:
+        kinds_killed(running, desk, len(KINDS), np.random.default_rng(3))
+
+
+@pytest.mark.slow
+def test_each_kind_of_process_killed_many_times(url: str, desk: str, tmp_path: Path) -> None:
+    """The same, three times each."""
+    with started(url, tmp_path, "--workers", "2") as running:
+        kinds_killed(running, desk, 3 * len(KINDS), np.random.default_rng(4))
 
 
 def metrics(running: Running) -> str:

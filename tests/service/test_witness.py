@@ -18,13 +18,15 @@ from evenhand.cli.main import main
 from evenhand.errors import InvalidInput
 from evenhand.ledger.ledger import SERVICE, Ledger, open_ledger
 from evenhand.ledger.signed_head import SignedHead, SigningKey
-from evenhand.ledger.signed_heads import SignedHeads, read_heads
+from evenhand.ledger.signed_heads import SignedHeads
 from evenhand.ledger.signing_keys import recorded_keys, rotate_key, signing_key
-from evenhand.ledger.verify_history import verify_history
+from evenhand.ledger.verification.heads_file import KeptHeads
+from evenhand.ledger.verification.verify_history import verify_history
 from evenhand.service.witness.app import witness_app
 from evenhand.service.witness.client import WitnessClient
 from evenhand.service.witness.pull import CannotFetch, pull
 from evenhand.service.witness.witness import Contradiction, HeadRefused, NeedsProof, Submission, Witness
+from tests.support.kept_heads import heads_in
 from tests.support.long_ledgers import append_events
 from tests.support.ports import free_port
 from tests.support.running_app import running_app
@@ -75,8 +77,23 @@ def test_heads_that_continue_are_kept(signer: Signer, tmp_path: Path) -> None:
     assert again.latest() == [third]
     assert again.contradictions == []
     (file,) = tmp_path.glob("*.heads.jsonl")
-    assert read_heads(file) == [first, second, third]
-    assert verify_history(signer.ledger, "loans", kept=read_heads(file))[1] == 3
+    assert heads_in(file) == [first, second, third]
+    assert verify_history(signer.ledger, "loans", kept=KeptHeads([file]))[1] == 3
+
+
+def test_a_witness_starts_again_after_its_machine_stopped(signer: Signer, tmp_path: Path) -> None:
+    """What was being written then is dropped: nobody was told that it is kept, and it is sent again."""
+    witness = Witness(tmp_path)
+    witness.accept(signer.submission(signer.grow()))
+    (file,) = tmp_path.glob("*.heads.jsonl")
+    later = signer.grow()
+    with file.open("ab") as end:
+        end.write(later.to_line().encode()[:100])
+    (tmp_path / "contradictions.jsonl").write_bytes(b'{"kind": "fork", ')
+    again = Witness(tmp_path)
+    assert again.contradictions == []
+    assert again.accept(signer.submission(later, 3)) is True
+    assert Witness(tmp_path).latest() == [later]
 
 
 def test_a_fork_is_found(signer: Signer, tmp_path: Path) -> None:
@@ -257,7 +274,7 @@ def test_a_witness_asks_a_service(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert ask_once(ask.url) == 1
     assert "cannot be reached" in capsys.readouterr().err
     (file,) = folder.glob("*.heads.jsonl")
-    assert {head.desk for head in read_heads(file)} == {"loans", "jobs", SERVICE}
+    assert {head.desk for head in heads_in(file)} == {"loans", "jobs", SERVICE}
 
 
 def test_a_running_service_has_its_heads_witnessed(tmp_path: Path) -> None:
@@ -292,7 +309,7 @@ def test_the_command_receives_heads(signer: Signer, tmp_path: Path) -> None:
             finally:
                 process.terminate()
     (file,) = tmp_path.glob("*.heads.jsonl")
-    assert read_heads(file) == [heads[0]]
+    assert heads_in(file) == [heads[0]]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""What every page must look like, at two widths in two themes."""
+"""What every page must look like, at three widths in two themes; `survey_demos` has all six."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ FITS = "document.documentElement.scrollWidth <= window.innerWidth"
 """Whether the page is no wider than its window."""
 
 
-@pytest.fixture(params=[(360, 740, "light"), (360, 740, "dark"), (1600, 1000, "light"), (1600, 1000, "dark")])
+@pytest.fixture(params=[(360, 740, "light"), (360, 740, "dark"), (768, 1000, "dark"), (1600, 1000, "light")])
 def window(browser: Browser, request: pytest.FixtureRequest) -> Iterator[tuple[Page, str]]:
     """A window of this size and theme, and what its screenshots are called."""
     width, height, theme = request.param
@@ -27,6 +27,11 @@ def window(browser: Browser, request: pytest.FixtureRequest) -> Iterator[tuple[P
 def check_appearance(page: Page, screenshot: Path, *, full_page: bool = True) -> None:
     """axe finds no violation, nothing reaches beyond the window, and the screenshot is there to be looked at."""
     page.screenshot(path=screenshot, full_page=full_page)
-    violations = Axe().run(page).response["violations"]
-    assert [(v["id"], [node["target"] for node in v["nodes"]]) for v in violations] == []
+    assert violations_of(page) == []
     assert page.evaluate(FITS)
+
+
+def violations_of(page: Page) -> list[tuple[str, list[str]]]:
+    """What axe finds, and where."""
+    found = Axe().run(page).response["violations"]
+    return [(one["id"], [node["target"] for node in one["nodes"]]) for one in found]

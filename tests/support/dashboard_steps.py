@@ -70,6 +70,12 @@ def open_decision(page: Page, serving: Serving, decision: dict[str, Any]) -> Non
     """Open the page of a decision, once the desk is up to date, and wait for its certificate."""
     wait_until_projected(serving)
     enter(page, serving, "owner", f"/desks/loans/decisions/{decision['id']}")
+    prove(page)
+
+
+def prove(page: Page) -> None:
+    """Have the certificate of a decision computed, and wait for it."""
+    page.get_by_role("button", name="Compute the certificate").click()
     expect(page.locator("#proofs table")).to_be_visible()
 
 

@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass
 
 import uvicorn
+from fastapi import FastAPI
 
 from evenhand.service import ServiceSettings, create_app
 from evenhand.service.serve import AnnouncingServer, config_of, listen
@@ -21,11 +22,13 @@ class LocalService(Serving):
 
     server: uvicorn.Server | None = None
     thread: threading.Thread | None = None
+    app: FastAPI | None = None
 
     def start(self) -> None:
         """Start it and wait until it is ready."""
         started = threading.Event()
-        config = config_of(create_app(ServiceSettings(database_url=self.database, log_requests=False)))
+        self.app = create_app(ServiceSettings(database_url=self.database, log_requests=False))
+        config = config_of(self.app)
         config.timeout_graceful_shutdown = STOP_SECONDS
         listening = listen("127.0.0.1", self.port)
         self.server = AnnouncingServer(config, started.set)

@@ -18,13 +18,16 @@ import numpy as np
 
 from evenhand.client import DeskClient, ServiceAway, ServiceProblem
 from evenhand.desk.replay import replay
+from evenhand.errors import CannotListen
 from evenhand.ledger.ledger import open_ledger
 from evenhand.ledger.verify import verify
+from evenhand.service.serve import listen
 from tests.support.ports import free_port
 from tests.support.running_service import ADMIN
 from tests.support.waiting import wait_for
 
-START_SECONDS = 120.0
+START_SECONDS = 300.0
+"""On a machine that has much else to do."""
 
 
 @dataclass
@@ -195,3 +198,41 @@ def check_ledger(url: str, desk: str, streams: list[Stream]) -> None:
         assert replay(ledger, desk).is_same
     finally:
         ledger.close()
+
+
+def below(process: int) -> list[int]:
+    """All processes that a process started, and those that they did."""
+    try:
+        children = Path(f"/proc/{process}/task/{process}/children").read_text().split()
+    except FileNotFoundError:
+        return []
+    return [found for child in map(int, children) for found in (child, *below(child))]
+
+
+def command_of(process: int) -> str:
+    """What it runs; nothing once it has ended."""
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text().replace("\0", " ")
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+
+
+def workers_of(parent: int) -> list[int]:
+    """The workers that a service has started, and their own."""
+    return [each for each in below(parent) if "spawn_main" in command_of(each)]
+
+
+def two_workers(parent: int) -> list[int]:
+    """The workers, once there are two."""
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    found = [each for each in map(int, children) if "spawn_main" in command_of(each)]
+    return found if len(found) == 2 else []
+
+
+def can_listen(port: int) -> bool:
+    """Whether nobody listens on a port."""
+    try:
+        listen("127.0.0.1", port).close()
+    except CannotListen:
+        return False
+    return True

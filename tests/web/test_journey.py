@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.dashboard_past import open_with_a_past
-from tests.support.dashboard_steps import is_live
+from tests.support.dashboard_steps import is_live, prove
 from tests.support.local_service import LocalService
 from tests.support.serving import Serving
 from tests.support.steps import answer, answers_of, people, ready, sign_in
@@ -54,7 +54,7 @@ def test_from_signing_in_to_an_interview(page: Page, serving: Serving) -> None:
     expect(page.locator("#called-unfair")).to_contain_text("Called unfair by owner")
     expect(page.locator("#since")).to_contain_text("owner called unfair:")
     expect(page.locator(".chances-frame .chance-bar")).to_have_count(4)
-    expect(page.locator("#proofs table")).to_be_visible()
+    prove(page)
 
     page.get_by_role("link", name="Interview", exact=True).click()
     ready(page)

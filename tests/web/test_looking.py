@@ -94,7 +94,7 @@ def test_many_rows_that_are_the_same_are_collapsed(page: Page, long: Serving) ->
     number = same.count()
     assert number > 12
     assert page.locator("tr.differs").count() == LONG - number
-    expect(details.locator("summary")).to_have_text(f"{number} attributes that are the same")
+    expect(details.locator("summary")).to_have_text(f"{number} features alike")
     expect(same.first).to_be_hidden()
     details.locator("summary").click()
     expect(same.last).to_be_visible()

@@ -227,7 +227,7 @@ def test_what_comes_next_is_known_after_the_last_answer(page: Page, serving: Ser
     expect(page.locator("#work")).to_have_attribute("aria-busy", "true")
     expect(page.locator("#none-at-hand")).to_contain_text("no other pair is available")
     for button in page.locator(".answers .button").all():
-        expect(button).to_be_disabled()
+        expect(button).to_be_hidden()
     expect(page.locator("#note")).to_be_hidden()
     expect(page.locator("h1")).to_have_text("Review")
     back_by_hand(page, serving)

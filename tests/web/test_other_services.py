@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.support.dashboard_steps import prove
 from tests.support.ledgers import running_postgresql
 from tests.support.serving import SCHEMA, Serving
 from tests.support.steps import answer, enter, people, ready
@@ -118,7 +119,7 @@ def test_the_window_through_whichever_process(page: Page, several: Serving) -> N
         ).json()
     expect(page.locator("#latest tbody th").first).to_have_text(f"No. {made['number']}")
     page.locator("#latest a").first.click()
-    expect(page.locator("#proofs table")).to_be_visible()
+    prove(page)
 
 
 @pytest.mark.browser

@@ -38,7 +38,7 @@ def test_what_is_the_same_is_folded(page: Page, wide: Serving, tmp_path: Path) -
         marked = page.locator("#pair > table tr.differs").count()
         assert 1 <= marked <= 3
         assert page.locator("#pair > table tr.same").count() == 0
-        expect(page.locator("#same > summary")).to_have_text(f"{24 - marked} attributes that are the same")
+        expect(page.locator("#same > summary")).to_have_text(f"{24 - marked} features alike")
         expect(page.locator("#same tbody")).to_be_hidden()
         with page.expect_response(lambda response: "/interview/answers" in response.url):
             page.keyboard.press(key)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evenhand.adapters.dsjson_lines import Form
     from evenhand.desk.replay import Replayed
     from evenhand.ledger.ledger import Ledger
-    from evenhand.ledger.signed_head import SignedHead
+    from evenhand.ledger.verification.heads_file import KeptHeads
 
 FORMATS: dict[str, Form | None] = {"jsonl": None, "dsjson": "cb", "dsjson-ccb": "ccb", "dsjson-slates": "slates"}
 """Formats of an export: the ledger itself, or a form of DSJSON."""
@@ -175,29 +175,29 @@ def run_export(options: argparse.Namespace) -> int:
 
 def run_verify(options: argparse.Namespace) -> int:
     """Print that ledgers are intact, or what is wrong: then the status is 1."""
-    from evenhand.ledger.signed_heads import read_heads
+    from evenhand.ledger.verification.heads_file import KeptHeads
 
-    known, kept = _read_known(options.known), [] if options.heads is None else read_heads(options.heads)
+    known, files = _read_known(options.known), [] if options.heads is None else [options.heads]
     file = _file_to_verify(options)
     if file is not None:
-        _verify_file(file, known, kept)
+        _verify_file(file, known, KeptHeads(files))
         return 0
     if options.desk is None and known is not None:
         raise InvalidInput("--known is an event of one desk; name the desk")
     with opened_ledger(options) as ledger:
-        kept += _heads_beside(ledger)
+        kept = KeptHeads([*files, *_heads_beside(ledger)])
         if options.desk is not None:
             _verify_desk(ledger, options.desk, known, kept)
             return 0
         return _verify_all(ledger, kept)
 
 
-def _heads_beside(ledger: Ledger) -> list[SignedHead]:
-    """The heads in the file beside the database, if there is one."""
-    from evenhand.ledger.signed_heads import heads_file, read_heads
+def _heads_beside(ledger: Ledger) -> list[Path]:
+    """The file of heads beside the database, if there is one."""
+    from evenhand.ledger.signed_heads import heads_file
 
     file = heads_file(ledger)
-    return [] if file is None or not file.exists() else read_heads(file)
+    return [] if file is None or not file.exists() else [file]
 
 
 def _read_known(text: str | None) -> Known:
@@ -238,9 +238,9 @@ def _is_desk(options: argparse.Namespace) -> bool:
         return False
 
 
-def _verify_file(path: Path, known: Known, kept: list[SignedHead]) -> None:
+def _verify_file(path: Path, known: Known, kept: KeptHeads) -> None:
+    from evenhand.ledger.verification.verify_history import LinesFit
     from evenhand.ledger.verify import verify_lines
-    from evenhand.ledger.verify_history import LinesFit
 
     check = LinesFit(kept)
     try:
@@ -251,50 +251,52 @@ def _verify_file(path: Path, known: Known, kept: list[SignedHead]) -> None:
         raise DamagedLedger(f"{path} is not an exported ledger, or was changed: it is not UTF-8") from None
     except OSError as error:
         raise InvalidInput(f"the file {path} cannot be read: {error.strerror}") from None
-    check.finish()
-    print(
-        f"{last.seq} lines, every hash and link is right; the last is {last.seq}:{last.hash}{_with_heads(check.fitted)}"
-    )
+    fitted = check.finish()
+    print(f"{last.seq} lines, every hash and link is right; the last is {last.seq}:{last.hash}{_with_heads(fitted)}")
 
 
 def _with_heads(fitted: int) -> str:
     return f"; {fitted} signed heads fit" if fitted else ""
 
 
-def _verify_desk(ledger: Ledger, desk: str, known: Known, kept: list[SignedHead]) -> None:
+def _verify_desk(ledger: Ledger, desk: str, known: Known, kept: KeptHeads) -> None:
     from evenhand.desk.projection.snapshots import check_snapshots
-    from evenhand.ledger.verify_history import verify_history
+    from evenhand.ledger.verification.verify_history import verify_history
 
-    found, fitted, gone = verify_history(ledger, desk, known=known, kept=kept)
+    found, fitted, gone, without_token = verify_history(ledger, desk, known=known, kept=kept)
     check_snapshots(ledger, desk)
     erased = f"; {gone} contents were erased" if gone else ""
     print(
         f"desk {desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right{erased}; "
         f"the last is {found.seq}:{found.hash}{_with_heads(fitted)}"
     )
+    if without_token:
+        most = sorted(without_token.items(), key=lambda one: -one[1])
+        shown = ", ".join(f"{actor!r} ({events})" for actor, events in most[:MOST_LISTED])
+        print(f"desk {desk}: events by actors who have no token: {shown}{', ...' if most[MOST_LISTED:] else ''}")
 
 
-def _verify_service(ledger: Ledger, kept: list[SignedHead]) -> None:
+def _verify_service(ledger: Ledger, kept: KeptHeads) -> None:
     """Tokens, and the events that record them and the signing keys."""
     from evenhand.ledger.ledger import SERVICE
     from evenhand.ledger.service_stream import check_tokens
     from evenhand.ledger.tree import has_trees
-    from evenhand.ledger.verify_history import verify_history
+    from evenhand.ledger.verification.verify_history import verify_history
 
     if not has_trees(ledger):
         return  # of an earlier version, and only read: nothing was recorded
     fitted = 0
-    if ledger.heads([SERVICE]) or any(head.desk == SERVICE for head in kept):
+    if ledger.heads([SERVICE]) or SERVICE in kept.desks:
         fitted = verify_history(ledger, SERVICE, kept=kept).heads
     tokens = check_tokens(ledger)
     if tokens or fitted:
         print(f"{tokens} tokens, each as it was recorded{_with_heads(fitted)}")
 
 
-def _verify_all(ledger: Ledger, kept: list[SignedHead]) -> int:
+def _verify_all(ledger: Ledger, kept: KeptHeads) -> int:
     from evenhand.ledger.ledger import SERVICE
 
-    names, damaged = sorted({*ledger.names(), *(head.desk for head in kept)} - {SERVICE}), 0
+    names, damaged = sorted({*ledger.names(), *kept.desks} - {SERVICE}), 0
     for name in names:
         try:
             _verify_desk(ledger, name, None, kept)

@@ -38,7 +38,7 @@ def add_report(parser: argparse.ArgumentParser) -> None:
 def run_report(options: argparse.Namespace) -> None:
     """Make the report and write it."""
     from evenhand.ledger.ledger import open_ledger
-    from evenhand.ledger.signed_heads import read_heads
+    from evenhand.ledger.verification.heads_file import KeptHeads
     from evenhand.report import Period, audit_report
 
     period = Period.create(options.since, options.until)
@@ -50,7 +50,9 @@ def run_report(options: argparse.Namespace) -> None:
         from evenhand.report.pdf import check_pdf
 
         check_pdf()  # before the work
-    heads = [] if options.heads is None else read_heads(options.heads)
+    if options.heads is not None and not options.heads.is_file():
+        raise InvalidInput(f"there is no file {options.heads} of signed heads")
+    heads = KeptHeads([] if options.heads is None else [options.heads])
     with closing(open_ledger(database_of(options), make=False, reads=True)) as ledger:
         report = audit_report(
             ledger,

@@ -16,6 +16,9 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--host", default="127.0.0.1", help="the address to listen on (%(default)s)")
     parser.add_argument("--port", type=int, default=8000, help="the port, 0 for any that is free (%(default)s)")
     parser.add_argument("--workers", type=int, default=1, help="number of processes (%(default)s)")
+    parser.add_argument(
+        "--supervise", action="store_true", help="replace a single worker when it dies or hangs, as with several"
+    )
     parser.add_argument("--without-tokens", action="store_true", help="allow every request everything; loopback only")
     limits = ServiceSettings
     parser.add_argument("--max-body", type=int, metavar="BYTES", help=f"of a request body ({limits.max_body})")
@@ -26,6 +29,11 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
         "--wrong-tokens", type=float, metavar="N", help=f"per minute from one address ({limits.wrong_tokens:g})"
     )
     parser.add_argument("--demo", action="store_true", help="serve a sample lending desk; nothing is kept")
+    parser.add_argument(
+        "--size",
+        choices=("small", "large"),
+        help="of the demo: 5 people for one loan, or 50 for ten, with 24 features each (small)",
+    )
     parser.add_argument("--no-request-log", action="store_true", help="do not log requests")
     parser.set_defaults(run=run_serve)
 
@@ -37,8 +45,10 @@ def run_serve(options: argparse.Namespace) -> None:
 
         if names_database(options):
             raise InvalidInput("--demo cannot be combined with --data or --database: it keeps nothing")
-        serve_demo(host=options.host, port=options.port)
+        serve_demo(host=options.host, port=options.port, size=options.size or "small")
         return
+    if options.size is not None:
+        raise InvalidInput("--size is about the demo; use it with --demo")
     from evenhand.service.serve import serve
     from evenhand.service.settings import ServiceSettings
 
@@ -53,4 +63,5 @@ def run_serve(options: argparse.Namespace) -> None:
     if options.no_request_log:
         overrides["log_requests"] = False
     settings = ServiceSettings.from_environment(database_url=database_to_make(options), **overrides)
-    serve(settings, host=options.host, port=options.port, workers=options.workers)
+    where = {"host": options.host, "port": options.port}
+    serve(settings, **where, workers=options.workers, supervised=options.supervise)

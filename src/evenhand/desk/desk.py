@@ -13,7 +13,8 @@ from evenhand.desk.commands import Command
 from evenhand.desk.differences import DIFFERENCES, Differences, differences
 from evenhand.desk.event_records import DeskDecision
 from evenhand.desk.explain.evidence import VerdictSources
-from evenhand.desk.explain.explanation import Explanation, Metric, explain, metric_of
+from evenhand.desk.explain.explanation import Explanation, Metric, explain
+from evenhand.desk.explain.latest_metric import LatestMetric
 from evenhand.desk.opening import create_desk, first_settings
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.projection.projector import Projector, Projectors
@@ -52,7 +53,7 @@ class Desk:
         check_end(ledger, name, self.projector.projection.seq)
         self._projectors: Projectors | None = None
         self._own_projectors: Projectors | None = None
-        self._sources = VerdictSources(ledger, name)
+        self._sources, self._metric = VerdictSources(ledger, name), LatestMetric()
         self._is_closed = False
 
     def __repr__(self) -> str:
@@ -297,7 +298,7 @@ class Desk:
 
     def metric(self) -> Metric:
         """The learned matrix, its confidence, and sentences about it."""
-        return metric_of(self.projection, self.settings)
+        return self._metric.of(self.projection, self.settings)
 
     # Projecting.
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import hashlib
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from evenhand.bandit.pairs_to_review import PairToReview
 from evenhand.desk.event_records import ReviewAnswer, answers_in, decision_of, subject_of
+from evenhand.desk.obvious import are_far_apart, is_certain
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.remaining import erased_in
 from evenhand.desk.settings import DeskSettings
@@ -27,6 +29,9 @@ MOST_WAITING = 100_000
 
 DECISIONS_PER_FEED = 32
 """Pairs of this many decisions, the newest, are queued at a time: there are always more than reviewers."""
+
+MORE = 8
+"""So many times as many pairs of a decision are looked at where some of the best are obvious."""
 
 ACTIONS_WITHIN = 1000
 """Of actions told after their decisions were queued, those among this many events, the newest, are looked at."""
@@ -143,15 +148,34 @@ def _pairs(
     if decision.n_candidates < 2 or erased.issuperset(candidates):
         return []
     found = []
-    for pair in projection.bandit.pairs_to_review(decision, settings.pairs_per_decision):
-        if not erased.isdisjoint(candidates[place] for place in pair.pair):
-            continue
+    for pair in _open_pairs(body, decision, projection, settings, subject):
         name, first = row.id if subject == "desk" else f"{row.id} {subject}", FIRST_PLACE[subject]
         for copy in range(first, first + _places(name, pair, settings.overlap)):
             i, j = pair.pair
             estimates = (pair.reason, pair.gap, pair.distance, pair.uncertainty, pair.chance_unfair)
             found.append(WaitingPair(row.id, candidates[i], candidates[j], *estimates, _priority(pair, decision), copy))
     return found
+
+
+def _open_pairs(
+    body: Mapping[str, Any], decision: Decision, projection: Projection, settings: DeskSettings, subject: Subject
+) -> list[PairToReview]:
+    """The most telling pairs whose answer is not obvious, without people who were erased.
+
+    However predictable the answer is, reviewers are asked about pairs that limit the probabilities, or a desk that is
+    too cautious would never learn so; and about what the system in force did: flags on it are what is wanted.
+    """
+    erased, wanted, tight = erased_in(body), settings.pairs_per_decision, set(decision.tight_pairs)
+
+    def is_open(pair: PairToReview) -> bool:
+        is_whole = erased.isdisjoint(body["candidates"][place] for place in pair.pair)
+        known = subject == "desk" and pair.pair not in tight and is_certain(pair, settings.reviewing.certain)
+        return is_whole and not known and not are_far_apart(body, *pair.pair, settings)
+
+    some = list(filter(is_open, projection.bandit.pairs_to_review(decision, wanted)))
+    if len(some) < wanted:
+        some = list(filter(is_open, projection.bandit.pairs_to_review(decision, MORE * wanted)))
+    return some[:wanted]
 
 
 def _ranked_like(pairs: Sequence[WaitingPair], own: Sequence[WaitingPair]) -> list[WaitingPair]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, get_args
 
 from evenhand._internal.checks import (
     check_bool,
     check_number,
     check_one_of,
+    check_share,
     check_whole,
     check_whole_or_none,
     is_whole,
@@ -20,6 +22,7 @@ from evenhand.ledger.event import check_name
 from evenhand.records.ratings import SCALE, TOLERANCE, check_tolerance
 
 Ask = Literal["verdicts", "ratings", "comparisons"]
+Order = Literal["range", "learned"]
 ASKS: tuple[Ask, ...] = get_args(Ask)
 MOST_RATINGS = 10
 """Values of a scale: each has a button, and a digit as its key."""
@@ -56,6 +59,18 @@ class ReviewRules:
     """Answers after which the page proposes a break."""
     lease: float = 900.0
     """Seconds for which a pair is reserved for the reviewer who sees it."""
+    mark_above: float = 0.05
+    """A difference is marked if it is more than this share of the feature's range: 28 against 27 years is none."""
+    order: Order = "range"
+    """Where there are many features, which differences come first: as shares of the features' ranges, or as the desk
+    has learned to weigh them; the latter tells reviewers what it has learned."""
+    groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Features under a heading, by the name of the group; those in no group come last."""
+    far_apart: Mapping[str, float] = field(default_factory=dict)
+    """By number: pairs that differ by more are not asked about, since nobody would call them alike."""
+    certain: float = 0.98
+    """Pairs whose answer is predicted with this probability are not asked about, unless they limit the probabilities or
+    are controls; 1: all are."""
     differ_in: int | None = None
     """In how many features the two people of an interview's question differ at most, one of them being made up; 0 for
     two real people. None: 3 if the schema has more than 8 features, else 0."""
@@ -73,13 +88,18 @@ class ReviewRules:
         """
         if changes is None or isinstance(changes, ReviewRules):
             return changes or self
-        names = [field.name for field in fields(self)]
+        names = [one.name for one in fields(self)]
         if not isinstance(changes, Mapping):
             raise refusal("reviewing", f"a dict of {', '.join(names)}", changes)
         unknown = sorted(str(name) for name in changes if name not in names)
         if unknown:
             raise InvalidInput(f"unknown setting of reviewing: {', '.join(unknown)}; it has {', '.join(names)}")
-        readers: dict[str, Callable[[Any], Any]] = {"hidden": _read_hidden, "scale": _read_scale}
+        readers: dict[str, Callable[[Any], Any]] = {
+            "hidden": _read_hidden,
+            "scale": _read_scale,
+            "groups": _read_groups,
+            "far_apart": _read_far_apart,
+        }
         read = {name: readers[name](value) if name in readers else value for name, value in changes.items()}
         rules = replace(self, **read)
         check_one_of("reviewing.ask", rules.ask, ASKS)
@@ -90,21 +110,30 @@ class ReviewRules:
         check_whole("reviewing.repeat_after", rules.repeat_after, least=1, most=MOST_ANSWERS)
         check_whole("reviewing.session", rules.session, least=1, most=MOST_ANSWERS)
         check_number("reviewing.lease", rules.lease, least=LEASE_SECONDS[0], most=LEASE_SECONDS[1])
+        check_one_of("reviewing.order", rules.order, get_args(Order))
+        check_share("reviewing.mark_above", rules.mark_above)
+        check_number("reviewing.certain", rules.certain, above=0.5, most=1)
         check_whole_or_none("reviewing.differ_in", rules.differ_in, least=0)
         return rules
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON, for the ledger."""
-        return {**asdict(self), "hidden": list(self.hidden), "scale": list(self.scale)}
+        content = {one.name: getattr(self, one.name) for one in fields(self)}
+        groups = {name: list(features) for name, features in self.groups.items()}
+        plain = {"hidden": list(self.hidden), "scale": list(self.scale), "far_apart": dict(self.far_apart)}
+        return {**content, **plain, "groups": groups}
 
 
-def check_hidden(hidden: Sequence[str], attributes: Sequence[str]) -> None:
-    """InvalidInput for a hidden attribute that no candidate has: a misspelt one would be shown."""
-    unknown = sorted(set(hidden) - set(attributes))
-    if unknown:
-        raise InvalidInput(
-            f"reviewing.hidden has unknown attributes {', '.join(unknown)}; the attributes are {', '.join(attributes)}"
-        )
+def check_attributes(rules: ReviewRules, attributes: Sequence[str]) -> None:
+    """InvalidInput for an attribute that no candidate has: a misspelt one would not be hidden, or have no effect."""
+    grouped = [name for features in rules.groups.values() for name in features]
+    for setting, names in (("hidden", rules.hidden), ("groups", grouped), ("far_apart", rules.far_apart)):
+        unknown = sorted(set(names) - set(attributes))
+        if unknown:
+            raise InvalidInput(
+                f"reviewing.{setting} has unknown attributes {', '.join(unknown)}; the attributes are "
+                f"{', '.join(attributes)}"
+            )
 
 
 def _read_scale(scale: Any) -> tuple[int, int]:
@@ -119,6 +148,37 @@ def _read_scale(scale: Any) -> tuple[int, int]:
     if len(ends) != 2 or not all(map(is_whole, ends)) or not 1 <= ends[1] - ends[0] < MOST_RATINGS:
         raise refusal("reviewing.scale", f"two whole numbers from 1 to {MOST_RATINGS - 1} apart, as in [1, 5]", scale)
     return int(ends[0]), int(ends[1])
+
+
+def _read_groups(groups: Any) -> dict[str, tuple[str, ...]]:
+    """Groups of features; a feature is in one of them at most.
+
+    >>> _read_groups({"Money": ["income"], "Work": ["income"]})
+    Traceback (most recent call last):
+    ...
+    evenhand.errors.InvalidInput: reviewing.groups must have each feature once, got income twice
+    """
+    if not isinstance(groups, Mapping):
+        raise refusal("reviewing.groups", "a dict of lists of features, by the name of the group", groups)
+    read: dict[str, tuple[str, ...]] = {}
+    for title, features in groups.items():
+        if isinstance(features, str) or not isinstance(features, list | tuple):
+            raise refusal(f"reviewing.groups[{title!r}]", "a list of features", features)
+        read[check_name(title, "the name of a group")] = tuple(
+            check_name(name, "a grouped feature") for name in features
+        )
+    counts = Counter(name for features in read.values() for name in features)
+    twice = [name for name, n in counts.items() if n > 1]
+    if twice:
+        raise InvalidInput(f"reviewing.groups must have each feature once, got {', '.join(twice)} twice")
+    return read
+
+
+def _read_far_apart(limits: Any) -> dict[str, float]:
+    if not isinstance(limits, Mapping):
+        raise refusal("reviewing.far_apart", "a dict of numbers, by feature", limits)
+    names = {check_name(name, "a feature of reviewing.far_apart"): value for name, value in limits.items()}
+    return {name: check_number(f"reviewing.far_apart[{name!r}]", value, above=0) for name, value in names.items()}
 
 
 def _read_hidden(hidden: Any) -> tuple[str, ...]:

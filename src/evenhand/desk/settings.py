@@ -17,7 +17,7 @@ from evenhand.bandit.parts import check_capacity, check_mode
 from evenhand.bandit.safeguards import STEPS, Margin, Safeguards, Target
 from evenhand.desk.metric_settings import Matrix, MetricName, check_metric_settings, learner_of, read_prior
 from evenhand.desk.projection.projection import QuietBandit
-from evenhand.desk.review_rules import ReviewRules, check_hidden
+from evenhand.desk.review_rules import ReviewRules, check_attributes
 from evenhand.desk.reward_settings import RewardSettings
 from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import check_name
@@ -183,7 +183,7 @@ class DeskSettings:
         check_share("overlap", self.overlap)
         check_whole("pairs_per_decision", self.pairs_per_decision, least=0, most=MOST_PAIRS_PER_DECISION)
         if self.features is not None:
-            check_hidden(self.reviewing.hidden, self.features)
+            check_attributes(self.reviewing, self.features)
 
     def _check_limits(self, names: Collection[str]) -> None:
         """InvalidInput for values that are refused today; desks of 0.1 that have them keep them."""
@@ -192,7 +192,7 @@ class DeskSettings:
             if name in names and value is not None and value > most:
                 raise refusal(name, f"at most {most:,} or None", value)
         if "reviewing" in names:
-            check_hidden(self.reviewing.hidden, self.features or coordinates(self.n_features))
+            check_attributes(self.reviewing, self.features or coordinates(self.n_features))
 
     def changed(self, changes: Mapping[str, Any]) -> DeskSettings:
         """These settings with changes; InvalidInput for one that may not change while a desk runs."""

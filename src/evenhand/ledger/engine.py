@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import time
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,10 +23,13 @@ PRAGMAS = (
     "PRAGMA page_size = 8192",  # two decisions of ten candidates a page; only a new file takes it
     "PRAGMA journal_mode = WAL",
     "PRAGMA synchronous = FULL",  # a commit is on disk when it returns
-    "PRAGMA cache_size = -65536",
+    "PRAGMA cache_size = -8192",  # kibibytes of each of up to 32 connections, which stay filled; the system caches too
     "PRAGMA wal_autocheckpoint = 1000",  # pages
     "PRAGMA secure_delete = ON",  # deleted content is overwritten: people can be erased
 )
+
+LOCKED_PAUSE = 0.01
+"""Seconds until a file that was locked is tried again."""
 
 CONNECT_TIMEOUTS = {
     "connect_timeout": 10,
@@ -155,7 +159,7 @@ def _sqlite(url: URL, file: DatabaseFile) -> Engine:
         connection.isolation_level = None  # the driver would begin transactions by itself, and too late
         try:
             for pragma in () if file.is_read_only else PRAGMAS:
-                connection.execute(pragma)
+                execute_patiently(connection, pragma)
             file.connected(connection, record)
         except BaseException:
             connection.close()  # nobody else would
@@ -167,6 +171,23 @@ def _sqlite(url: URL, file: DatabaseFile) -> Engine:
 
     event.listen(engine, "begin", begin)
     return engine
+
+
+def execute_patiently(connection: sqlite3.Connection, statement: str) -> None:
+    """Execute a statement, again and again for `WAIT` seconds while the file is locked.
+
+    Changing to a write-ahead log needs the whole file, and SQLite refuses at once, without its own waiting, if another
+    process that opens the same new file does so at the same moment.
+    """
+    until = time.monotonic() + WAIT
+    while True:
+        try:
+            connection.execute(statement)
+            return
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > until:
+                raise
+            time.sleep(LOCKED_PAUSE)
 
 
 def _sqlite_in_memory() -> Engine:

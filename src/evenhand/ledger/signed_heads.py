@@ -5,16 +5,15 @@ One process inserts a head of a size; whoever did writes it to the file, too.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from evenhand.errors import InvalidInput
 from evenhand.ledger.event import now
-from evenhand.ledger.ledger import SERVICE, Ledger
+from evenhand.ledger.ledger import LARGEST_SEQ, SERVICE, Ledger
 from evenhand.ledger.signed_head import SignedHead, SigningKey
 from evenhand.ledger.transaction import files
 from evenhand.ledger.tree import LedgerTree
+from evenhand.ledger.verification.heads_file import append_line
 
 SUFFIX = ".heads.jsonl"
 
@@ -55,12 +54,14 @@ class SignedHeads:
             found = connection.exec_driver_sql(statement, (desk, after, limit)).fetchall()
         return [SignedHead.from_line(line) for (line,) in found]
 
-    def all(self, desk: str) -> Iterator[SignedHead]:
-        """All heads of a desk, in order."""
+    def all(self, desk: str, until: int = LARGEST_SEQ) -> Iterator[SignedHead]:
+        """All heads of a desk of up to `until` events, in order, read in pages."""
         after = 0
         while page := self.page(desk, after, PAGE):
-            yield from page
+            yield from (head for head in page if head.size <= until)
             after = page[-1].size
+            if after >= until:
+                return
 
     def sign(self, desk: str, key: SigningKey) -> SignedHead | None:
         """Sign where a desk's ledger ends now; None if that was signed before."""
@@ -83,22 +84,3 @@ def heads_file(ledger: Ledger) -> Path | None:
     """The file of heads beside an SQLite database; None for another database."""
     file = files.get(ledger.engine)
     return None if file is None else file.path.with_name(file.path.name + SUFFIX)
-
-
-def append_line(file: Path, line: str) -> None:
-    """Append a line to a file that only its owner can read, and have it on disk."""
-    handle = os.open(file, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    try:
-        os.write(handle, line.encode() + b"\n")  # one write: lines of several processes do not mix
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def read_heads(file: Path) -> list[SignedHead]:
-    """The heads in a file of JSON lines; InvalidInput if it cannot be read, DamagedLedger if a line is not a head."""
-    try:
-        lines = file.read_bytes().splitlines()
-    except OSError as error:
-        raise InvalidInput(f"the heads in {file} cannot be read: {error.strerror}") from None
-    return [SignedHead.from_line(line) for line in lines if line.strip()]

@@ -11,6 +11,7 @@ import numpy as np
 
 from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.errors import EvenhandError
+from evenhand.review.differences import share_of_range
 from evenhand.schema import Number, Schema
 from evenhand.schema.words import amount, unit_of
 
@@ -78,9 +79,12 @@ def rows_of(
 ) -> list[Row]:
     """A row for each visible attribute: its name, both values in words, whether they differ, and by how much.
 
+    share: how far apart they are, of the feature's range; marked: whether that is worth a mark; group: its heading.
+
     >>> settings = DeskSettings.create(features=["income", "age"])
     >>> rows_of({"income": 0.5, "age": 0.25}, {"income": 0.5, "age": 0.75}, settings, ["income"])
-    [{'name': 'age', 'left': '0.25', 'right': '0.75', 'differs': True, 'more': {'side': 'right', 'by': '0.5'}}]
+    [{'name': 'age', 'left': '0.25', 'right': '0.75', 'differs': True, 'more': {'side': 'right', 'by': '0.5'}, \
+'share': 0.5, 'marked': True, 'group': None}]
     """
     shown, _ = shown_and_hidden(left, settings, hidden)
     return [_row(name, left.get(name), right.get(name), settings) for name in shown]
@@ -100,7 +104,10 @@ def _row(name: str, left: Any, right: Any, settings: DeskSettings) -> Row:
     if left != right and words[0] == words[1]:  # rounded values could look the same
         words = [_with_minus(str(value)) if _is_amount(value) else str(value) for value in (left, right)]
     more = _more(name, left, right, settings) if left != right else None
-    return {"name": name, "left": words[0], "right": words[1], "differs": left != right, "more": more}
+    rules, share = settings.reviewing, share_of_range(name, left, right, settings.schema)
+    group = next((title for title, names in rules.groups.items() if name in names), None)
+    differs = {"differs": left != right, "more": more, "share": share, "marked": share > rules.mark_above}
+    return {"name": name, "left": words[0], "right": words[1], **differs, "group": group}
 
 
 def _more(name: str, left: Any, right: Any, settings: DeskSettings) -> dict[str, str] | None:

@@ -21,6 +21,7 @@ from evenhand.desk.commands import GiveReview
 from evenhand.desk.desk import Desk
 from evenhand.desk.event_records import ReviewAnswer
 from evenhand.desk.lottery import key_for
+from evenhand.desk.obvious import are_far_apart
 from evenhand.desk.queue import MOST_WAITING
 from evenhand.desk.remaining import erased_in
 from evenhand.desk.review_rules import Ask
@@ -31,6 +32,7 @@ from evenhand.ledger.waiting_pairs import FIRST_PLACE, Answered, Subject, Waitin
 from evenhand.metrics.verdicts import Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.records.review_metadata import COMPARED, DECLINED, JUDGEMENTS, PASSED, RATED
+from evenhand.review.differences import learned_sizes
 from evenhand.review.display import features_of, rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
 from evenhand.review.item import Item
@@ -187,7 +189,8 @@ class ReviewSessions:
                 pair = _unequal_pair(event, self._draw(reviewer, number, f"pair {attempt}"))
                 names = frozenset(event.body["candidates"][place] for place in pair or ())
                 is_whole = names.isdisjoint(erased_in(event.body))
-                if pair is not None and is_whole and not self.book.on(event.id, names):
+                is_obvious = pair is not None and are_far_apart(event.body, *pair, self.desk.settings)
+                if pair is not None and is_whole and not is_obvious and not self.book.on(event.id, names):
                     control = self._waiting_pair(event.id, event.body, *pair, "random control", 0)
                     self.desk.ledger.pairs.put(self.desk.name, [control], MOST_WAITING, replace=True)
                     return
@@ -245,7 +248,7 @@ class ReviewSessions:
             "item": self._encryption.encrypt(item.to_dict(), item.reviewer),
             "draft": self._encryption.digest(item.key),
             "names": [item.left, item.right] if item.ids else None,
-            "rows": rows_of(left, right, self.desk.settings, item.hidden),
+            "rows": self._rows(left, right, item),
             "withheld": bool(shown_and_hidden(left, self.desk.settings, item.hidden)[1]),
             "subject": item.subject if body.get("shadow") else None,
             "is_drawn": is_drawn,
@@ -255,6 +258,17 @@ class ReviewSessions:
             "digits": 1,
             "instruction": _instruction(item, body),
         }
+
+    def _rows(self, left: Mapping[str, Any], right: Mapping[str, Any], item: Item) -> list[dict[str, Any]]:
+        """The rows of a pair; `size` says which come first where the desk orders them by what it has learned."""
+        settings = self.desk.settings
+        rows = rows_of(left, right, settings, item.hidden)
+        if settings.reviewing.order == "range" or settings.schema is None:
+            return rows
+        matrix = self.desk.projection.bandit.metric.get_mahalanobis_matrix()
+        sizes = learned_sizes(left, right, settings.schema, matrix)
+        most = max(sizes.values(), default=0.0) or 1.0  # only the order is shown, not the distances
+        return [{**row, "share": round(sizes.get(row["name"], 0.0) / most, 3)} for row in rows]
 
     def _treatment(self, decision: str, body: Mapping[str, Any], subject: Subject) -> tuple[list[float], bool]:
         """How the candidates were treated by the subject; and whether these are probabilities, or who was chosen."""

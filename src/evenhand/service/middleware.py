@@ -13,7 +13,7 @@ import orjson
 from starlette.exceptions import HTTPException
 
 from evenhand.errors import EvenhandError
-from evenhand.service.problems import Problem, problem_of
+from evenhand.service.problems import Problem, problem_of, unavailable
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -139,6 +139,34 @@ class CheckRequests:
             return message
 
         await self.app(scope, limited, send)
+
+
+class AnswerInTime:
+    """Refuses a request to read with 503 if its response has not begun in time. Changes have a deadline at their desk.
+
+    A thread cannot be ended: one that reads for such a request goes on, and `end_if_hung` sees it if it never ends.
+    """
+
+    def __init__(self, app: ASGIApp, seconds: float) -> None:
+        self.app, self._seconds = app, seconds
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request."""
+        if scope["type"] != "http" or scope["method"] not in ("GET", "HEAD"):
+            await self.app(scope, receive, send)
+            return
+
+        async def noted(message: Message) -> None:
+            limit.reschedule(None)  # how long the rest may take is up to `LimitTime`
+            await send(message)
+
+        try:
+            async with asyncio.timeout(self._seconds) as limit:
+                await self.app(scope, receive, noted)
+        except TimeoutError:
+            if not limit.expired():
+                raise
+            raise unavailable(f"this was not read within {self._seconds:g} s; try again later", 5) from None
 
 
 class LimitTime:

@@ -18,6 +18,7 @@ from evenhand.desk.projection.projector import Projectors
 from evenhand.errors import EvenhandError, LedgerUnavailable, UnknownRecord
 from evenhand.review.interview_sessions import InterviewSessions
 from evenhand.review.review_sessions import ReviewSessions
+from evenhand.service.dashboard.groups import GroupView
 from evenhand.service.dashboard.overview import Overview
 from evenhand.service.group_commit import GroupCommit
 from evenhand.service.problems import Problem
@@ -77,6 +78,11 @@ class OpenDesk:
     def overview(self) -> Overview:
         """What the dashboard shows."""
         return Overview(self.desk)
+
+    @cached_property
+    def groups(self) -> GroupView:
+        """Chance and outcome by group."""
+        return GroupView(self.desk)
 
 
 @dataclass(frozen=True)

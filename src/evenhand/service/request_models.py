@@ -15,7 +15,7 @@ from typing_extensions import TypedDict
 from evenhand.bandit.safeguards import Target
 from evenhand.desk.commands import ANSWER_FIELDS
 from evenhand.desk.metric_settings import MetricName
-from evenhand.desk.review_rules import LEASE_SECONDS, MOST_ANSWERS, MOST_RATINGS, MOST_SHARE, Ask
+from evenhand.desk.review_rules import LEASE_SECONDS, MOST_ANSWERS, MOST_RATINGS, MOST_SHARE, Ask, Order
 from evenhand.desk.reward_settings import RewardName
 from evenhand.desk.settings import MOST_CAPACITY, MOST_FEATURES, MOST_PAIRS_PER_DECISION, MOST_ROUNDS
 from evenhand.desk.shadow import Mode
@@ -136,6 +136,13 @@ class RulesInput(RequestModel):
     lease: Annotated[
         float, Field(ge=LEASE_SECONDS[0], le=LEASE_SECONDS[1], description="Seconds a pair is reserved for.")
     ] = OMITTED
+    mark_above: Annotated[float, Field(ge=0, le=1, description="Differences above this share are marked.")] = OMITTED
+    order: Annotated[Order, Field(description="Which differences come first, by range or as learned.")] = OMITTED
+    groups: Annotated[dict[Id, list[Id]], Field(description="Features under headings, by group.")] = OMITTED
+    far_apart: Annotated[
+        dict[Id, Number], Field(description="Pairs that differ by more in one of these numbers are not asked about.")
+    ] = OMITTED
+    certain: Annotated[float, Field(gt=0.5, le=1, description="Pairs predicted so are not asked about.")] = OMITTED
     differ_in: Annotated[
         Annotated[int, Field(ge=0)] | None,
         Field(description="Features in which two people of an interview differ at most; 0: real people, null: usual."),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import gc
 import os
@@ -9,11 +10,13 @@ import shutil
 import socket
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 
 import uvicorn
 from fastapi import FastAPI
 from uvicorn.supervisors import Multiprocess
+from uvicorn.supervisors.multiprocess import Process
 
 from evenhand.bandit.warm_up import warm_up
 from evenhand.errors import CannotListen, InvalidInput
@@ -32,6 +35,10 @@ STOP_SECONDS = 10
 """How long responses may take to end when the service stops."""
 HANG_SECONDS = 10
 """A worker of several that does not answer its parent for this long is ended, and another one started."""
+START_SECONDS = 120.0
+"""How long a new worker may take to answer its parent for the first time."""
+POLL_SECONDS = 0.2
+"""How soon the parent notices a signal meanwhile."""
 BACKLOG = 2048
 MAX_HEAD = 65_536
 """Bytes of a request's line and headers."""
@@ -49,12 +56,18 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8000,
     workers: int = 1,
+    supervised: bool = False,
     say: Callable[[str], None] = print,
 ) -> None:
-    """Serve until SIGINT or SIGTERM. `say` gets the address, and the first token if one was created."""
+    """Serve until SIGINT or SIGTERM. `say` gets the address, and the first token if one was created.
+
+    supervised: whether a single worker gets a parent, too, which replaces it when it dies or hangs.
+    """
     check_may_listen(settings, host)
     if settings.is_in_memory and workers > 1:
         raise InvalidInput(f"workers must be 1 for a ledger in memory, got {workers}")
+    if settings.is_in_memory and supervised:
+        raise InvalidInput("a ledger in memory ends with its process and cannot be supervised; name a database")
     if not settings.is_in_memory:
         open_ledger(settings.database_url).close()  # raises now what would fail in every worker
     with listen(host, port) as listening:  # before a token is created, which is shown once
@@ -67,7 +80,7 @@ def serve(
             say(f"evenhand serves {address_of(listening, host)}")
             sys.stdout.flush()
 
-        if workers == 1:
+        if workers == 1 and not supervised:
             prepare_process()
             run(AnnouncingServer(config_of(create_app(settings)), announce), listening)
             return
@@ -76,9 +89,41 @@ def serve(
         announce()
         try:
             config = config_of("evenhand.service.serve:worker", factory=True, workers=workers)
-            Multiprocess(config, sockets=[listening]).run()
+            Supervisor(config, sockets=[listening]).run()
         finally:
             shutil.rmtree(os.environ.pop(FOLDER), ignore_errors=True)
+
+
+class Supervisor(Multiprocess):
+    """uvicorn's supervisor, which gives a new worker more time to answer for the first time.
+
+    A worker imports its modules before it can answer. On a busy machine that takes longer than `HANG_SECONDS`: it was
+    ended and started again, for ever.
+    """
+
+    def __init__(self, config: uvicorn.Config, sockets: list[socket.socket]) -> None:
+        super().__init__(config, sockets)
+        self._answered: set[int | None] = set()
+        """The processes that have answered."""
+
+    def keep_subprocess_alive(self) -> None:
+        """Replace workers that have ended or do not answer."""
+        for process in self.processes:
+            if process.pid not in self._answered:
+                self._wait_for(process)
+        self._answered &= {process.pid for process in self.processes}
+        super().keep_subprocess_alive()
+
+    def _wait_for(self, process: Process) -> None:
+        """Wait until a new worker answers, ends, has had its time, or there is a signal."""
+        until = time.monotonic() + START_SECONDS
+        with contextlib.suppress(OSError, EOFError):
+            process.parent_conn.send(b"ping")
+            while time.monotonic() < until and process.process.is_alive() and not self.signal_queue:
+                if process.parent_conn.poll(POLL_SECONDS):
+                    process.parent_conn.recv()
+                    self._answered.add(process.pid)
+                    return
 
 
 def worker() -> FastAPI:

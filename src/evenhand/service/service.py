@@ -20,7 +20,7 @@ from evenhand.service.metrics import Metrics, are_shared
 from evenhand.service.middleware import RequestLog
 from evenhand.service.open_desks import OpenDesks
 from evenhand.service.sessions import Sessions
-from evenhand.service.shutdown import end_if_stuck
+from evenhand.service.shutdown import end_if_hung, end_if_stuck
 from evenhand.service.tokens import TokenStore
 from evenhand.service.verification import Verification
 
@@ -36,6 +36,8 @@ READ_THREADS = 64
 """Requests that read at the same time; slow ones would soon take the six threads that asyncio has on two cores."""
 LOOP_SECONDS = 30.0
 """A worker of several whose event loop does not turn for so long is ended."""
+HANG_SECONDS = 300.0
+"""The same for one with a batch of commands that takes so long, or no thread to read with."""
 METRICS_SECONDS = 1.0
 """How often a worker writes down how far its projections are, for the worker that is asked for metrics."""
 
@@ -91,7 +93,9 @@ async def running_service(settings: ServiceSettings, *, make: bool = True) -> As
         await asyncio.to_thread(service.authenticator.refresh)
         count_connections(service.connections)
         work = [service.desks.close_idle(), service.worker.watch(), service.connections.watch()]
-        work += [service.write_metrics(), end_if_stuck(LOOP_SECONDS)] if are_shared() else []
+        if are_shared():  # so there is a parent that starts another one
+            work += [service.write_metrics(), end_if_stuck(LOOP_SECONDS)]
+            work += [end_if_hung(service.desks.stuck_seconds, HANG_SECONDS)]
         tasks = [asyncio.create_task(each) for each in work]
         at_end.callback(lambda: [task.cancel() for task in tasks])
         log.info("started")

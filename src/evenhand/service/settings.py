@@ -60,6 +60,8 @@ class ServiceSettings:
     """Maximum commands in one transaction."""
     max_seconds: float = 30.0
     """Maximum seconds that a command waits for its event; then it is refused with 503, and dropped if not begun."""
+    read_seconds: float = 40.0
+    """Seconds within which the response to a request to read must begin; else it is refused with 503."""
     max_streams: int = 20
     """Live streams of one token, in each process; more are refused with 429."""
     max_connections: int = 1_000

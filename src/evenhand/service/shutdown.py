@@ -9,7 +9,8 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
@@ -73,3 +74,23 @@ async def end_if_stuck(seconds: float) -> None:
             await asyncio.sleep(seconds / 4)
     finally:
         faulthandler.cancel_dump_traceback_later()
+
+
+async def end_if_hung(stuck_seconds: Callable[[], float], seconds: float) -> None:
+    """End this worker if a batch of commands, or every thread that reads, hangs for some seconds.
+
+    A thread within a database driver or an endless computation cannot be ended in any other way. What was acknowledged
+    is in the ledger; who waits sends the request again.
+
+    stuck_seconds: for how long the slowest batch has been under way.
+    """
+    reading, asked = asyncio.create_task(asyncio.to_thread(int)), time.monotonic()
+    while True:
+        await asyncio.sleep(seconds / 10)
+        now = time.monotonic()
+        if reading.done():
+            reading, asked = asyncio.create_task(asyncio.to_thread(int)), now
+        if max(now - asked, stuck_seconds()) > seconds:
+            log.error("a thread has been hanging for more than %g s; restarting this worker", seconds)
+            faulthandler.dump_traceback()
+            os._exit(1)

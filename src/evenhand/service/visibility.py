@@ -10,7 +10,7 @@ with it. As every hash of a ledger covers all events before, she gets none. Admi
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from evenhand.errors import UnknownRecord
@@ -113,13 +113,21 @@ def visible_settings(caller: Caller, settings: DeskSettings) -> dict[str, Any]:
     left_out: tuple[str, ...] = ("seed",)
     if only_reviews(caller):
         left_out = FROM_ALL_FEATURES if hidden else ("seed", "prior")  # she must not see the metric
-        content["reviewing"] = {name: value for name, value in content["reviewing"].items() if name != "hidden"}
+        content["reviewing"] = _visible_rules(content["reviewing"], hidden)
         if settings.features is not None:
             content["features"] = [name for name in settings.features if name not in hidden]
         if schema is not None:
             shown = [feature for feature in schema.features if feature.name not in hidden]
             content["schema"] = Schema(shown, intercept=schema.intercept).to_dict() if shown else None
     return {name: value for name, value in content.items() if name not in left_out}
+
+
+def _visible_rules(rules: dict[str, Any], hidden: Sequence[str]) -> dict[str, Any]:
+    """The rules of reviewing without the names of hidden attributes."""
+    groups = {title: [name for name in names if name not in hidden] for title, names in rules["groups"].items()}
+    far_apart = {name: most for name, most in rules["far_apart"].items() if name not in hidden}
+    visible = {**rules, "groups": {title: names for title, names in groups.items() if names}, "far_apart": far_apart}
+    return {name: value for name, value in visible.items() if name != "hidden"}
 
 
 def visible_head(caller: Caller, head: str) -> str | None:

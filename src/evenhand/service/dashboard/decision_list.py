@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from evenhand.ledger.event import Head, Row
     from evenhand.ledger.ledger import Ledger
 
-LATEST = 12
+LATEST = 8
 """Decisions in the overview."""
 PAGE = 25
 """Decisions on a page of the list."""

@@ -42,6 +42,7 @@ def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str,
     numbers = {_number(quoted) for pair in certificate.pairs for quoted in pair.evidence}
     reviews = StandingReviews(desk.ledger, desk.name, [number for number in numbers if number is not None])
     tight = {tuple(pair) for pair in event.body["tight_pairs"]}
+    quotes = _Quotes(reviews, event.body["state"])
     return {
         "decision": event.id,
         "state": desk.projection.seq,
@@ -55,37 +56,49 @@ def proofs_page(desk: Desk, event: Event, certificate: Certificate) -> dict[str,
                 "second": names[pair.pair[1]],
                 **{name: getattr(pair, name) for name in ("gap", "status", "probability", "bound")},
                 "binding": pair.pair in tight,
-                "evidence": _evidence(pair, reviews, event.body["state"]),
+                "evidence": quotes.evidence(pair),
             }
             for pair in certificate.pairs
         ],
     }
 
 
-def _evidence(pair: PairCertificate, reviews: StandingReviews, decided_from: int) -> list[dict[str, Any]]:
-    """The verdicts a proof rests on, the heaviest first. is_later: given after the decision, None if not known."""
-    found = []
-    for quoted in sorted(pair.evidence, key=lambda quoted: -quoted.weight):
+class _Quotes:
+    """Verdicts as the page quotes them. Many pairs rest on the same ones, and reading an event takes long."""
+
+    def __init__(self, reviews: StandingReviews, decided_from: int) -> None:
+        self._reviews, self._decided_from = reviews, decided_from
+        self._names = {number: row.event.body["candidates"] for number, row in reviews.decisions.items()}
+        self._known: dict[tuple[Any, ...], dict[str, Any]] = {}
+
+    def evidence(self, pair: PairCertificate) -> list[dict[str, Any]]:
+        """The verdicts a proof rests on, the heaviest first."""
+        heaviest = sorted(pair.evidence, key=lambda quoted: -quoted.weight)
+        return [{**self._source(quoted), "gap": quoted.gap, "weight": quoted.weight} for quoted in heaviest]
+
+    def _source(self, quoted: QuotedVerdict) -> dict[str, Any]:
+        key = (quoted.decision, tuple(quoted.pair), quoted.unfair, quoted.reviewer)
+        if key not in self._known:
+            self._known[key] = self._read(quoted)
+        return self._known[key]
+
+    def _read(self, quoted: QuotedVerdict) -> dict[str, Any]:
+        """Where a verdict comes from. is_later: given after the decision, None if not known."""
         number = _number(quoted)
-        row = None if number is None else reviews.decisions.get(number)
+        row = None if number is None else self._reviews.decisions.get(number)
         names, is_later = None, None  # of an interview's answer
         if number is not None and row is not None:
-            names = [row.event.body["candidates"][i] for i in quoted.pair]
-            review = reviews.behind(number, quoted.pair, unfair=quoted.unfair, reviewer=quoted.reviewer)
-            is_later = (row if review is None else review).seq > decided_from
-        found.append(
-            {
-                "decision": None if row is None else row.id,
-                "number": number,
-                "names": names,
-                "unfair": quoted.unfair,
-                "reviewer": quoted.reviewer,
-                "gap": quoted.gap,
-                "weight": quoted.weight,
-                "is_later": is_later,
-            }
-        )
-    return found
+            names = [self._names[number][i] for i in quoted.pair]
+            review = self._reviews.behind(number, quoted.pair, unfair=quoted.unfair, reviewer=quoted.reviewer)
+            is_later = (row if review is None else review).seq > self._decided_from
+        return {
+            "decision": None if row is None else row.id,
+            "number": number,
+            "names": names,
+            "unfair": quoted.unfair,
+            "reviewer": quoted.reviewer,
+            "is_later": is_later,
+        }
 
 
 def _number(quoted: QuotedVerdict) -> int | None:

@@ -7,7 +7,7 @@ import statistics
 import threading
 import time
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from evenhand.desk.event_records import ReviewAnswer
@@ -30,8 +30,30 @@ if TYPE_CHECKING:
 COUNT_SECONDS = 2.0
 """Waiting pairs are counted at most this often: counting reads all of them."""
 
+SLOW_SECONDS = 0.25
+"""What is learned is computed again at once if that takes less."""
+REST = 9.0
+"""Else after so many times as long as it took: it gets a tenth of a core."""
+
 LEARN_ERRORS = ("auto", "BayesPoint", "Guarded", "VersionSpace")
 """Metric learners that learn the error rates of reviewers if none is set."""
+
+
+@dataclass(frozen=True)
+class LearnedParts:
+    """The parts of a dashboard about what was learned."""
+
+    news: int
+    """The last event after which they may differ."""
+    parts: dict[str, Any]
+    at: float
+    seconds: float
+    """When they were computed, and how long that took."""
+
+    @property
+    def is_fresh(self) -> bool:
+        """Whether they took long, and not long ago: then they are shown a little longer than they are true."""
+        return self.seconds > SLOW_SECONDS and time.monotonic() - self.at < REST * self.seconds
 
 
 class Overview:
@@ -40,7 +62,8 @@ class Overview:
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._book = ReviewBook(desk.ledger, desk.name)
-        self._lock = threading.Lock()
+        self._lock, self._learning = threading.Lock(), threading.Lock()
+        self._learned: LearnedParts | None = None
         self._waiting, self._counted_at = 0, float("-inf")
 
     def since(self, known: str | None) -> dict[str, Any]:
@@ -49,17 +72,46 @@ class Overview:
         The version consists of the last events of the ledger and of the projection, and of what was learned. It
         depends on the ledger alone, so a viewer can continue with another process.
         """
+        before = (known or "").split(".")
+        projection = self._desk.projection
+        learned = self._what_was_learned(projection, before[-1])
         with self._lock:
             head, projection = self._desk.head, self._desk.projection
-            before = (known or "").split(".")
-            now = [str(head.seq), str(projection.seq), str(projection.history.news)]
+            now = [str(head.seq), str(projection.seq), str(learned.news)]
             parts: dict[str, Any] = {"version": ".".join(now)}
             if before[:2] != now[:2]:
                 parts["desk"] = self._desk_part(head, projection)
-            if before[2:] != now[2:]:
-                parts["metric"] = metric_part(projection, self._desk.settings)
-                parts["reviewers"] = reviewers_part(self._book, projection, self._desk.settings)
-            return parts
+        return parts if before[2:] == now[2:] else parts | learned.parts
+
+    def _what_was_learned(self, projection: Projection, shown: str) -> LearnedParts:
+        """The parts about what was learned, computed once for all viewers.
+
+        With many features and answers that takes seconds. Then it is done a tenth of the time. Meanwhile viewers get
+        what there is, unless they were shown something newer by another process.
+        """
+        there, news = self._learned, projection.history.news
+        least = min(news, int(shown)) if shown.isdecimal() else 0
+        may_be_older = there is not None and there.news >= least
+        if there is not None and (there.news == news or (may_be_older and there.is_fresh)):
+            return there
+        if not self._learning.acquire(blocking=not may_be_older):
+            assert there is not None
+            return there
+        try:
+            if self._learned is None or self._learned.news != news:
+                self._learned = self._learn(projection)
+            return self._learned
+        finally:
+            self._learning.release()
+
+    def _learn(self, projection: Projection) -> LearnedParts:
+        begun, settings = time.monotonic(), self._desk.settings
+        parts = {
+            "metric": metric_part(projection, settings),
+            "reviewers": reviewers_part(self._book, projection, settings),
+        }
+        now = time.monotonic()
+        return LearnedParts(projection.history.news, parts, now, now - begun)
 
     def _desk_part(self, head: Head, projection: Projection) -> dict[str, Any]:
         settings = self._desk.settings

@@ -81,13 +81,26 @@ async def show_decisions(access: DeskOfAny, query: Annotated[ListQuery, Query()]
     return json_response({**page, "lines": visible_lines(access.caller, page["lines"])})
 
 
+class GroupsQuery(QueryModel):
+    """By which attribute candidates are grouped."""
+
+    by: str | None = None
+
+
 # Not for reviewers: these show probabilities beyond a pair, learned distances, and the answers of others.
+
+
+@router.get("/desks/{desk}/window/groups", dependencies=UNIQUE_QUERY)
+async def show_groups(access: DeskOfDecider, query: Annotated[GroupsQuery, Query()]) -> Response:
+    """Chance and outcome by group of the newest candidates."""
+    return json_response(await asyncio.to_thread(access.opened.groups.by, query.by))
 
 
 @router.get("/desks/{desk}/decisions/{decision}/window", dependencies=NO_QUERY)
 async def show_decision_page(access: DeskOfDecider, decision: RecordId) -> Response:
-    """A decision, the events that followed, its explanation, and its candidates."""
-    return json_response(await asyncio.to_thread(decision_page, access.opened.desk, decision))
+    """A decision, the events that followed, its explanation, its candidates, and the budget of its certificate."""
+    page = await asyncio.to_thread(decision_page, access.opened.desk, decision)
+    return json_response({**page, "certificate_seconds": access.service.settings.certificate_seconds})
 
 
 @router.get("/desks/{desk}/decisions/{decision}/proofs", dependencies=NO_QUERY)

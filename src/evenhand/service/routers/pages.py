@@ -6,6 +6,7 @@ Static files are served under a digest of all of them: browsers may keep them, a
 from __future__ import annotations
 
 import hashlib
+import posixpath
 import re
 from functools import cache
 from pathlib import Path
@@ -39,6 +40,7 @@ SECURITY = {
 MEDIA_TYPES = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml", "html": "text/html"}
 IMMUTABLE = "public, max-age=31536000, immutable"
 META = re.compile(r"<!-- (\w+): (.*?) -->\n")
+IMPORT = re.compile(r'^import [^"]*"([^"]+)";', re.MULTILINE)
 METHODS = ["GET", "HEAD"]
 
 router = APIRouter(include_in_schema=False)
@@ -96,13 +98,28 @@ def static_digest() -> str:
     return digest.hexdigest()
 
 
+def imports_of(scripts: list[str]) -> list[str]:
+    """The modules that scripts import, directly or not: a browser can then request all of them at once."""
+    found, waiting = dict.fromkeys(scripts), list(scripts)
+    while waiting:
+        path = waiting.pop()
+        for name in IMPORT.findall(static_files()[path].decode()):
+            imported = posixpath.normpath(posixpath.join(posixpath.dirname(path), name))
+            if imported not in found:
+                found[imported] = None
+                waiting.append(imported)
+    return [path for path in found if path not in scripts]
+
+
 @cache
 def page_of(name: str) -> bytes:
     """A page: its own content in the shared layout. Comments at its top name title, styles and scripts."""
     text = (WEB / "pages" / f"{name}.html").read_text("utf-8")
     meta = dict(META.findall(text))
     styles = "".join(f'<link rel="stylesheet" href="/static/@version@/{s}">' for s in meta.get("styles", "").split())
-    scripts = "".join(f'<script type="module" src="/static/@version@/{s}"></script>' for s in meta["scripts"].split())
+    modules = meta["scripts"].split()
+    imported = "".join(f'<link rel="modulepreload" href="/static/@version@/{path}">' for path in imports_of(modules))
+    scripts = imported + "".join(f'<script type="module" src="/static/@version@/{path}"></script>' for path in modules)
     html = (WEB / "layout.html").read_text("utf-8")
     parts = {"title": meta["title"], "styles": styles, "scripts": scripts, "main": META.sub("", text).strip()}
     for part, content in parts.items():

@@ -2,6 +2,7 @@
 
 A folder has a file of heads for each service, named after its first key, and one of contradictions: two heads that a
 service signed and that cannot both be true. The files are JSON lines; `evenhand ledger verify --heads` reads the heads.
+In memory is only where in a file each head is.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from evenhand.errors import EvenhandError, InvalidInput
 from evenhand.ledger.event import canonical, now
 from evenhand.ledger.merkle import is_consistent
 from evenhand.ledger.signed_head import CLOCKS, SignedHead, is_signature, key_statement
-from evenhand.ledger.signed_heads import append_line
+from evenhand.ledger.verification.heads_file import HeadsFile, append_line
 
 CONTRADICTIONS = "contradictions.jsonl"
 SUFFIX = ".heads.jsonl"
@@ -87,34 +88,43 @@ class Witness:
         self._sources: dict[str, str] = {}
         """The service that each source speaks for."""
         self._trusts_first = not keys
-        self._kept: dict[tuple[str, str], dict[int, SignedHead]] = {}
+        self._files: dict[Path, HeadsFile] = {}
         self.contradictions: list[dict[str, Any]] = []
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         for file in sorted(folder.glob(f"*{SUFFIX}")):
-            for line in file.read_bytes().splitlines():
-                self._remember(orjson.loads(line))
+            self._file(file)
         if (folder / CONTRADICTIONS).exists():
-            for line in (folder / CONTRADICTIONS).read_bytes().splitlines():
-                self.contradictions.append({k: v for k, v in orjson.loads(line).items() if k != "found"})
+            for line in (folder / CONTRADICTIONS).read_bytes().splitlines(keepends=True):
+                if line.endswith(b"\n"):  # the last one may have been cut off when the machine stopped
+                    self.contradictions.append({k: v for k, v in orjson.loads(line).items() if k != "found"})
 
-    def _remember(self, content: dict[str, Any]) -> None:
-        head, origin = SignedHead.from_dict(content), content["origin"]
-        self._origins[head.key] = origin
-        self._sources.setdefault(content["source"], origin)
-        self._kept.setdefault((origin, head.desk), {})[head.size] = head
+    def _file(self, file: Path) -> HeadsFile:
+        if file not in self._files:
+            self._files[file] = HeadsFile(file, self._remember, is_own=True)
+        return self._files[file]
+
+    def _kept(self, origin: str) -> HeadsFile:
+        """The heads of a service."""
+        return self._file(self._folder / f"{origin[:16]}{SUFFIX}")
+
+    def _remember(self, content: Mapping[str, Any]) -> None:
+        self._origins[content["key"]] = content["origin"]
+        self._sources.setdefault(content["source"], content["origin"])
 
     def latest(self) -> list[SignedHead]:
         """The newest head of each desk."""
-        return [heads[max(heads)] for heads in self._kept.values()]
+        with self._turn:
+            return [head for file in self._files.values() for head in _latest(file)]
 
     def latest_from(self, source: str) -> list[SignedHead]:
         """The newest head of each desk of the service that this source speaks for."""
-        origin = self._sources.get(source)
-        return [heads[max(heads)] for (of, _), heads in self._kept.items() if of == origin]
+        with self._turn:
+            return _latest(self._kept(self._sources[source])) if source in self._sources else []
 
     def kept_size(self, source: str, desk: str) -> int:
         """The size of the newest head of a desk from this source; 0 if there is none."""
-        return max(self._kept.get((self._sources.get(source, ""), desk), {0: None}))
+        with self._turn:
+            return self._kept(self._sources[source]).size_of(desk) if source in self._sources else 0
 
     def accept(self, submission: Submission, source: str = "", *, is_newest: bool = False) -> bool:
         """Keep a head, if it continues the last; False if it was known. HeadRefused if it does not.
@@ -133,17 +143,17 @@ class Witness:
         if not head.is_signed:
             raise HeadRefused(f"the head of desk {head.desk!r} with {head.size} events has a wrong signature")
         origin = self._origin_of(head.key, submission.keys, source)
-        heads = self._kept.get((origin, head.desk), {})
-        if heads:
-            _check_known(heads, head)
-            if head.size in heads and not (is_newest and head.size < max(heads)):
+        kept = self._kept(origin)
+        latest, same = kept.latest(head.desk), kept.find(head.desk, head.size)
+        if latest is not None:
+            _check_known(same, head)
+            if same is not None and not (is_newest and head.size < latest.size):
                 return False
-            if head.size < max(heads) and not (is_newest or head.time > heads[max(heads)].time):
+            if head.size < latest.size and not (is_newest or head.time > latest.time):
                 return False  # sent late
-            _check_continues(heads[max(heads)], submission)
+            _check_continues(latest, submission)
         content = {**head.to_dict(), "origin": origin, "source": source, "received": now()}
-        append_line(self._folder / f"{origin[:16]}{SUFFIX}", canonical(content))
-        self._remember(content)
+        kept.append(content, canonical(content))
         return True
 
     def _origin_of(self, key: str, keys: Sequence[Mapping[str, Any]], source: str) -> str:
@@ -166,9 +176,12 @@ class Witness:
             append_line(self._folder / CONTRADICTIONS, canonical({**content, "found": now()}))
 
 
-def _check_known(heads: Mapping[int, SignedHead], head: SignedHead) -> None:
+def _latest(file: HeadsFile) -> list[SignedHead]:
+    return [head for desk in sorted(file.desks) if (head := file.latest(desk)) is not None]
+
+
+def _check_known(same: SignedHead | None, head: SignedHead) -> None:
     """Contradiction if there is another head of the same size."""
-    same = heads.get(head.size)
     if same is not None and (same.root, same.hash) != (head.root, head.hash):
         detail = f"two heads of desk {head.desk!r} with {head.size} events differ"
         raise Contradiction("fork", detail, same, head)

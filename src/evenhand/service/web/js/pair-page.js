@@ -18,8 +18,7 @@ import { keep, recall } from "./storage.js";
 const DIGITS = [..."0123456789"];
 const SETTLE = 250; // milliseconds before a new pair can be answered: a second press was meant for the pair before
 const SLOW = 2000; // milliseconds until the page says that the service is slow
-const INTRO_READ = "evenhand-intro-read"; // kept after the first answer: small screens then fold the long question
-const SMALL = "(max-width: 61.99rem)";
+const INTRO_READ = "evenhand-intro-read"; // kept after the first answer: the long question is folded from then on
 const UNDONE = "Your last answer was undone.";
 const SENDING = "It is being sent, and can be undone once the service is back.";
 const NO_PAIR = "The service is unreachable and no other pair is available. The next one appears when it is back.";
@@ -153,12 +152,11 @@ export class PairPage {
     this.pending = "";
   }
 
-  /** Shows or hides the question; without a pair nothing looks as if it could be answered. */
+  /** Shows or hides the question and the answers: there are buttons only while two people are there to judge. */
   ask(on) {
     $("#question").textContent = on ? this.question : this.page.title;
-    for (const part of ["#remarks-place", "#intro-fold"]) $(part).hidden = !on;
+    for (const part of ["#remarks-place", "#intro-fold", "#answers"]) $(part).hidden = !on;
     $("#work").classList.toggle("empty", !on);
-    for (const button of $("#answers").querySelectorAll("button")) button.setAttribute("aria-disabled", String(!on));
   }
 
   /** Shows the end of a session in place of a pair, or the pair again. The last answer stays visible, to be undone. */
@@ -318,9 +316,9 @@ export class PairPage {
   }
 }
 
-/** On small screens the long question is folded once it was read. */
+/** The long question is folded once it was read. */
 function foldIntro() {
-  if (matchMedia(SMALL).matches && recall(INTRO_READ)) $("#intro-fold").open = false;
+  if (recall(INTRO_READ)) $("#intro-fold").open = false;
 }
 
 /** Whether a pair is that of an answer: by the service's word, or else by its looks. */

@@ -1,4 +1,5 @@
-// Two people side by side: the same rows in the same order, differences marked, chances and gap as bars.
+// Two people side by side: differences marked, chances and gap as bars. A few rows keep the desk's order; of many, those
+// that differ most come first, and all that are alike are folded, by group.
 //
 // One table, so that screen readers can navigate rows and columns; the stylesheet makes it look like two cards. Roles are
 // explicit because small screens lay the table out as a grid, which would remove them.
@@ -9,18 +10,29 @@ import { chance, count, digitsFor, gapInWords, named } from "./format.js";
 
 const SIDES = ["Person on the left", "Person on the right"];
 const PLACES = ["left", "right"];
-const MANY = 12; // if more rows are the same, they are folded below those that differ
+const FEW = 8; // so many rows fit on a screen: they keep their order and are all shown
 
 let unfolded = false; // whether the fold stays open from pair to pair
 
-/** pair: {names: [l, r] or null, rows: [{name, left, right, differs, more}], withheld, probabilities: [l, r], gap, digits}.
- * Where the question is not about the gap, probabilities and gap are null. With is_partial all that is the same is folded. */
+/** pair: {names: [l, r] or null, rows: [{name, left, right, differs, more, share, marked, group}], withheld, probabilities:
+ * [l, r], gap, digits}. Where the question is not about the gap, probabilities and gap are null. With is_partial all that
+ * differs is shown, and the rest is folded. */
 export function showPair(place, gapPlace, pair) {
-  const same = pair.rows.filter((row) => !row.differs);
-  const folds = same.length > (pair.is_partial ? 0 : MANY);
-  show(place, whose(pair), table(pair, folds ? pair.rows.filter((row) => row.differs) : pair.rows), folds ? fold(same) : null,
+  const [first, folded] = divided(pair);
+  show(place, whose(pair), table(pair, first, folded.length > 0), folded.length ? fold(folded) : null,
     pair.withheld ? el("p", { class: "small muted withheld", id: "withheld" }, "Some attributes are not shown here.") : null);
   show(gapPlace, pair.probabilities && gapBar(pair));
+}
+
+/** Whether a difference is worth a mark: 28 against 27 years is none. */
+const isMarked = (row) => row.marked ?? row.differs;
+
+/** The rows shown at once, and those that are folded. */
+function divided({ rows, is_partial: partial }) {
+  if (rows.length <= FEW && !partial) return [rows, []];
+  const stands = rows.some(isMarked) && !partial ? isMarked : (row) => row.differs;
+  const first = rows.filter(stands).toSorted((a, b) => (b.share ?? 1) - (a.share ?? 1));
+  return [first, rows.filter((row) => !stands(row))];
 }
 
 const WHOSE = {
@@ -42,8 +54,8 @@ export function scrollToTop(place) {
   if (head && head.getBoundingClientRect().top < 0) head.scrollIntoView({ block: "start", behavior: "instant" });
 }
 
-function table(pair, rows) {
-  return el("table", { class: "pair", role: "table", "aria-label": "The two people, attribute by attribute" },
+function table(pair, rows, compact) {
+  return el("table", { class: `pair${compact ? " compact" : ""}`, role: "table", "aria-label": "The two people, attribute by attribute" },
     columns(),
     el("thead", { role: "rowgroup" }, sides(pair.names)),
     pair.probabilities && el("tbody", { role: "rowgroup", class: "chances" }, chancesRow(pair)),
@@ -51,10 +63,22 @@ function table(pair, rows) {
 }
 
 function fold(rows) {
-  const same = el("table", { class: "pair", role: "table", "aria-label": "Attributes in which the two are the same" },
-    columns(), el("thead", { role: "rowgroup", class: "visually-hidden" }, sides(null)), el("tbody", { role: "rowgroup" }, rows.map(attributeRow)));
+  const alike = el("table", { class: "pair alike", role: "table", "aria-label": "Features in which the two are alike" },
+    columns(), el("thead", { role: "rowgroup", class: "visually-hidden" }, sides(null)), grouped(rows).map(([group, some]) => groupBody(group, some)));
   return el("details", { class: "fold", id: "same", open: unfolded, ontoggle: (event) => { unfolded = event.currentTarget.open; } },
-    el("summary", {}, `${count(rows.length, "attribute")} that are the same`), same);
+    el("summary", {}, `${count(rows.length, "feature")} alike`), alike);
+}
+
+/** Rows by group, in the order in which groups first appear; those without a group last. */
+function grouped(rows) {
+  const groups = new Map();
+  for (const row of rows) groups.set(row.group ?? "", [...(groups.get(row.group ?? "") ?? []), row]);
+  return [...groups].toSorted(([a], [b]) => (a === "") - (b === ""));
+}
+
+function groupBody(group, rows) {
+  const heading = group && el("tr", { role: "row" }, el("th", { class: "group", scope: "rowgroup", role: "rowheader", colspan: "4" }, group));
+  return el("tbody", { role: "rowgroup" }, heading, rows.map((row) => attributeRow({ ...row, group: null })));
 }
 
 const columns = () => el("colgroup", {}, el("col", { class: "names" }), el("col"), el("col", { class: "gutter" }), el("col"));
@@ -72,11 +96,11 @@ function sideHead(side, pseudonym, place) {
 
 function attributeRow(row) {
   const by = row.more && el("span", { class: "by" }, `${row.more.by} more, ${row.more.side}`);
-  const mark = row.differs
+  const mark = isMarked(row)
     ? el("span", { class: "chip marked" }, el("span", { "aria-hidden": "true" }, "≠"), el("span", { class: by ? "differing" : null }, "differs"), by)
-    : el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "="), "same");
-  return el("tr", { role: "row", class: row.differs ? "differs" : "same" },
-    rowHead(el("span", { class: "name" }, named(row.name)), mark), value(row, "left"), spacer(), value(row, "right"));
+    : el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, row.differs ? "≈" : "="), row.differs ? "alike" : "same");
+  const name = el("span", { class: "name" }, named(row.name), row.group && el("span", { class: "of-group" }, row.group));
+  return el("tr", { role: "row", class: isMarked(row) ? "differs" : "same" }, rowHead(name, mark), value(row, "left"), spacer(), value(row, "right"));
 }
 
 /** A value, and how much more it is than the other one; small screens leave that to the mark. */
@@ -119,8 +143,8 @@ export function likeness({ rows, probabilities, subject = null }) {
 
 /** A new pair for screen readers. */
 export function pairInWords(pair) {
-  const different = pair.rows.filter((row) => row.differs).map((row) => named(row.name));
-  const differ = different.length ? `They differ in ${different.join(", ")}.` : "All attributes shown are the same.";
+  const different = divided(pair)[0].filter(isMarked).map((row) => named(row.name));
+  const differ = different.length ? `They differ in ${different.join(", ")}.` : "All features shown are alike.";
   if (pair.probabilities === null) return differ;
   const by = pair.subject === "system" ? "By the system in force. " : pair.subject === "desk" ? "By this desk. " : "";
   if (isRule(pair)) return `${by}${differ} Left ${chosenWords(pair.probabilities[0])}, right ${chosenWords(pair.probabilities[1])}.`;

@@ -7,7 +7,7 @@ import { masthead } from "../masthead.js";
 import { decisionList } from "./decision-list.js";
 import { downloads } from "./downloads.js";
 import { figures } from "./figures.js";
-import { fitLine } from "./fit.js";
+import { groupView } from "./groups.js";
 import { follow } from "./live.js";
 import { metricView } from "./metric.js";
 import { promiseLine } from "./promise.js";
@@ -31,7 +31,7 @@ async function begin() {
   const list = decisionList($("#latest"), desk, all);
   const viewsOf = {
     desk: [figures($("#figures"), all ? list.showUnfair : null), list, promiseLine($("#promise")), downloads($("#downloads"), desk, person), roundCharts($("#charts"), desk), modeChip($("#mode")), shadowView($("#shadow").closest("section"), $("#shadow"), desk, all)],
-    metric: all ? [fitLine($("#fit")), metricView($("#metric"), $("#metric-from"), `${person.name}:${desk}`)] : [],
+    metric: all ? [metricView($("#metric"), `${person.name}:${desk}`)] : [],
     reviewers: all ? [reviewersView($("#reviewers"))] : [],
   };
   const take = (parts) => {
@@ -40,6 +40,7 @@ async function begin() {
   };
   welcome($("#welcome"), !reviews || hasNoPair(first.desk) ? null : first.desk.decisions ? { path: deskPage("review"), words: "review pairs" } : { path: deskPage("interview"), words: "start with an interview" });
   take(first);
+  if (all) groupView($("#groups"), desk).update();
   follow(desk, $("#live"), take);
 }
 
@@ -60,7 +61,7 @@ function showLinks(decisions) {
 
 /** Reviewers do not see what was learned or what others answered. */
 function hideLearned() {
-  for (const part of ["#metric", "#reviewers"]) $(part).closest("section").remove();
+  for (const part of ["#metric", "#groups", "#reviewers"]) $(part).closest("section").remove();
   $("#charts").after(el("p", { class: "small muted" }, "To keep your judgement independent, what the desk has learned, other chances and other reviews are not shown to you."));
 }
 

@@ -70,8 +70,8 @@ export function decisionList(place, desk, all) {
   };
 
   choice.addEventListener("change", () => go({ show: choice.value, before: null }));
-  show(place, all && el("p", { class: "row latest-show" }, el("label", { for: "latest-show" }, "Show"), choice), rows,
-    el("nav", { class: "row", "aria-label": "Pages of decisions" }, words, status, el("span", { class: "row" }, Object.values(buttons))));
+  show(place, rows, el("nav", { class: "row", "aria-label": "Pages of decisions" }, words, status,
+    all && el("span", { class: "row latest-show" }, el("label", { for: "latest-show" }, "Show"), choice), el("span", { class: "row" }, Object.values(buttons))));
   return {
     update(part) {
       news = part;

@@ -3,9 +3,10 @@
 import { el, show } from "../dom.js";
 import { chance, count } from "../format.js";
 import { liveRows, tableFrame } from "../tables.js";
-import { number, numbered, own, time } from "./words.js";
+import { joined, number, numbered, own, time } from "./words.js";
 
 const HEADS = ["Decision", "Time", "Candidates", "Chosen", "Chance", "Reward", "Reviews"];
+const FEW = 2; // chosen candidates who are named
 const RIGHT = new Set(["Candidates", "Chance", "Reward"]);
 
 /** `all`: whether the visitor may see chances, reviews and the pages of decisions. `update` takes rows, and the text shown
@@ -36,15 +37,28 @@ export const decisionPath = (desk, id) => `/desks/${encodeURIComponent(desk)}/de
 function row(decision, desk, all) {
   const name = numbered(decision.number);
   const { chosen } = decision;
-  const each = (cell) => (chosen.length ? chosen.map((one, i) => [i ? ", " : "", cell(one)]).flat() : ["–"]);
   return el("tr", {},
     el("th", { scope: "row" }, all ? el("a", { href: decisionPath(desk, decision.id) }, name) : name),
     el("td", {}, time(decision.time)),
     el("td", { class: "right number optional" }, String(decision.candidates)),
-    el("td", { class: "who" }, chosen.length ? each((one) => own(one.id)) : decision.shadow && !decision.told ? "not known yet" : "nobody"),
-    all && el("td", { class: "right number" }, each((one) => chance(one.probability, 1))),
-    el("td", { class: "right number" }, each((one) => (one.reward === null ? "–" : number(one.reward)))),
+    el("td", { class: "who" }, names(decision)),
+    all && el("td", { class: "right number" }, mean(chosen, (one) => one.probability, (value) => chance(value, 1))),
+    el("td", { class: "right number" }, mean(chosen, (one) => one.reward, number)),
     all && el("td", {}, chipsOf(decision)));
+}
+
+/** The first ones by name: a decision may choose dozens. */
+function names({ chosen, shadow, told }) {
+  if (!chosen.length) return shadow && !told ? "not known yet" : "nobody";
+  const some = chosen.length > FEW + 1 ? chosen.slice(0, FEW) : chosen;
+  return [...joined(some.map(({ id }) => [own(id)]), ", "), some.length < chosen.length && el("span", { class: "muted" }, ` and ${chosen.length - some.length} more`)];
+}
+
+/** The mean over the chosen candidates for whom the number is known, marked as one if there are several. */
+function mean(chosen, of, words) {
+  const known = chosen.map(of).filter((value) => value !== null);
+  if (!known.length) return "–";
+  return [known.length > 1 && el("span", { class: "small muted" }, "mean "), words(known.reduce((sum, value) => sum + value, 0) / known.length)];
 }
 
 function chipsOf({ reviews, flagged, uncounted, overridden, shadow }) {

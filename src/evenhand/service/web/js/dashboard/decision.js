@@ -3,20 +3,23 @@
 import { call, deskOfPage, deskPath, session } from "../api.js";
 import { $, el, show } from "../dom.js";
 import { showError } from "../banners.js";
-import { chance, count, named, percent } from "../format.js";
+import { count } from "../format.js";
+import { meaningOf } from "../glossary.js";
 import { masthead } from "../masthead.js";
-import { tableFrame } from "../tables.js";
 import { bindingTable } from "./binding-pairs.js";
+import { candidateTable, featuresOf, peopleOf } from "./candidates.js";
 import { flagsOf } from "./flags.js";
 import { price } from "./price.js";
 import { showProbabilities } from "./probabilities.js";
-import { showProofs } from "./proofs.js";
+import { offerProofs } from "./proofs.js";
 import { sinceList } from "./since.js";
-import { fullTime, joined, minus, number, numbered, own } from "./words.js";
+import { fullTime, joined, number, numbered, own } from "./words.js";
 
 const desk = deskOfPage();
 const ROUNDING = 1e-9;
-const LONG = 16; // letters; longer values are broken
+const FEW = 8; // so many candidates are all drawn
+const MOST_DRAWN = 8; // pairs of one candidate
+const FEW_CHOSEN = 3; // who are named at the top
 const id = decodeURIComponent(location.pathname.split("/")[4] ?? "");
 
 async function begin() {
@@ -24,21 +27,20 @@ async function begin() {
   $("#back").href = `/desks/${encodeURIComponent(desk)}`;
   const person = await session();
   masthead({ person, desk, here: "desk" });
-  const { record, explanation, attributes } = await call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/window`));
+  const { record, explanation, attributes, certificate_seconds: seconds } = await call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/window`));
   const title = `Decision ${numbered(record.body.number)}`;
   document.title = `${title} · ${desk} · evenhand`;
   $("#title").textContent = title;
   const flags = flagsOf(record.followed_by, Object.fromEntries(explanation.candidates.map((one) => [one.id, one.probability])));
   show($("#facts"), flags.banner, facts(record, explanation));
-  if (inShares(explanation)) $("#chances-title").textContent = "Shares, and the pairs at their limit";
+  const shares = inShares(explanation);
+  if (shares) $("#chances-title").textContent = "Shares, and the pairs at their limit";
   // In shares nobody is drawn: a mark on everybody would say nothing.
-  const shown = inShares(explanation) ? explanation.candidates.map((one) => ({ ...one, chosen: false })) : explanation.candidates;
-  showProbabilities($("#chances"), shown, explanation.binding_pairs, explanation.price?.probabilities_without ?? {}, inShares(explanation) ? SHARE : undefined);
-  $("#chances").append(bindingTable(explanation.binding_pairs, desk, flags));
+  const people = peopleOf(record, explanation, attributes).map((one) => (shares ? { ...one, chosen: false } : one));
+  candidateTable($("#people"), people, attributes.names, (one) => showPairs(one, people, explanation, attributes, flags), shares ? "Share" : "Chance");
   show($("#price"), explanation.price ? price(explanation) : el("p", { class: "card" }, "Not known any more: the estimates that it depends on were erased with a candidate."));
-  show($("#people"), people(record, explanation, attributes));
   show($("#since"), sinceList(record.followed_by));
-  await showProofs($("#proofs"), desk, id, flags).catch((error) => show($("#proofs"), el("p", { class: "banner" }, `Could not load the certificate: ${error.message}`)));
+  offerProofs($("#proofs"), desk, id, flags, people.length, seconds);
 }
 
 const SHARE = "share of what was asked";
@@ -47,7 +49,10 @@ const inShares = (explanation) => explanation.mode === "shares";
 function facts(record, explanation) {
   const { body } = record;
   const shares = inShares(explanation);
-  const names = (ids) => (ids.length ? joined(ids.map(own), ", ") : "nobody");
+  const names = (ids) => {
+    const some = ids.length > FEW_CHOSEN + 1 ? ids.slice(0, FEW_CHOSEN) : ids;
+    return ids.length ? [...joined(some.map((name) => [own(name)]), ", "), some.length < ids.length && ` and ${ids.length - some.length} more`] : "nobody";
+  };
   const done = explanation.action ? names(explanation.action.chosen) : "not known yet";
   const chosen = body.shadow ? [["Mode", "shadow: nobody acted on it"], ["The desk would choose", names(body.would_choose)], ["The system in force chose", done]] : [[shares ? "Got a share" : "Chosen", names(body.chosen)]];
   const entries = [
@@ -80,28 +85,20 @@ function shareWords(n, capacity) {
   return `${n}; ${capacity === null || capacity >= n ? "each may get all that was asked" : `their shares add up to ${capacity} at most`}`;
 }
 
-/** A mark on a candidate whose chance is at a floor or a ceiling that was given. */
-function boundChip(one) {
-  if (!one.held_by) return null;
-  return el("span", { class: "block" }, el("span", { class: "chip" }, `at its ${one.held_by}, ${chance(one.held_by === "floor" ? one.lower : one.upper, 1)}`));
+/** The pairs of one candidate: drawn with the people they are with, and listed with what they are based on. */
+function showPairs(one, people, explanation, attributes, flags) {
+  const near = one.pairs.toSorted((a, b) => b.gap - a.gap).slice(0, MOST_DRAWN);
+  const others = new Set(near.flatMap(({ first, second }) => [first, second]));
+  const drawn = people.length <= FEW ? people : people.filter((other) => others.has(other.id) || other === one);
+  const more = one.pairs.length - near.length;
+  showProbabilities($("#chances"), drawn, near, explanation.price?.probabilities_without ?? {}, inShares(explanation) ? SHARE : undefined);
+  $("#chances").prepend(el("p", {}, own(one.id), `: ${one.pairs.length ? `${count(one.pairs.length, "pair")} at the limit` : "no pair at the limit"}${more > 0 ? `, the ${near.length} widest drawn` : ""}`, meaningOf("at the limit")));
+  const pairs = one.pairs.length > 0 && el("details", { class: "fold", id: "based-on" }, el("summary", {}, `${count(one.pairs.length, "pair")}, and what they are based on`), bindingTable(one.pairs, desk, flags));
+  $("#chances").append(...[pairs].filter(Boolean),
+    el("details", { class: "fold", open: featuresOpen, ontoggle: (event) => { featuresOpen = event.currentTarget.open; } }, el("summary", {}, count(attributes.names.length, "feature")), featuresOf(one, attributes.names)));
 }
 
-function people(record, explanation, attributes) {
-  const without = explanation.price?.probabilities_without ?? {};
-  const known = (value, words) => (value === null || value === undefined ? "–" : words(value));
-  const cell = (value) => el("td", { class: value.length > LONG ? "value" : "brief" }, own(minus(value)));
-  const rewards = Object.assign({}, ...record.followed_by.filter((event) => event.kind === "outcome").map((event) => event.body.rewards));
-  const heads = ["Candidate", ...attributes.names.map(named), inShares(explanation) ? "Share" : "Chance", "Without fairness", "Expected reward", "Optimistic reward", "Reward"];
-  const right = attributes.names.length + 1;
-  const rows = explanation.candidates.map((one, i) => el("tr", {},
-    el("th", { scope: "row", class: "who" }, own(one.id), one.chosen && !inShares(explanation) && el("span", { class: "block" }, el("span", { class: "chip" }, el("span", { "aria-hidden": "true" }, "✓"), "chosen")), boundChip(one)),
-    attributes.rows[i].map(cell),
-    [chance(one.probability, 1), known(without[one.id], percent), known(one.estimated_reward, number), known(one.optimistic_reward, number), one.id in rewards ? number(rewards[one.id]) : "–"]
-      .map((value) => el("td", { class: "right number" }, value))));
-  return tableFrame("Table of candidates",
-    el("table", { class: "table" }, el("caption", { class: "visually-hidden" }, count(rows.length, "candidate")),
-      el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i >= right ? "right" : head.length > LONG ? "value" : null }, own(head))))), el("tbody", {}, rows)));
-}
+let featuresOpen = false; // stays as it is from candidate to candidate
 
 begin().catch((error) => {
   showError($("#banners"), error, desk);

@@ -2,25 +2,32 @@
 
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
+import { term } from "../glossary.js";
 import { UNFAIR_PATH } from "./decision-list.js";
 import { number } from "./words.js";
+
+const NAMES = {
+  "flags-left": () => term("flags left"), decisions: () => "Decisions", flagged: () => term("called unfair"), reward: () => term("reward", "Mean reward"),
+  reviews: () => term("answers used"), waiting: () => term("to review"),
+};
 
 const whole = (value) => value.toLocaleString("en");
 
 /** showUnfair: shows the decisions called unfair; null for a visitor who may not see which. */
 export function figures(place, showUnfair) {
-  const made = Object.fromEntries(["decisions", "flagged", "reward", "reviews", "waiting"].map((name) => [name, figure(name)]));
+  const made = Object.fromEntries(Object.entries(NAMES).map(([name, label]) => [name, figure(name, label())]));
   const list = el("a", { href: UNFAIR_PATH, onclick: (event) => { if (isPlain(event)) { event.preventDefault(); showUnfair(); } } });
   place.setAttribute("role", "list");
   show(place, Object.values(made).map((one) => one.element));
   return {
-    update({ decisions, rounds, kinds, taught, waiting, behind }) {
+    update({ decisions, rounds, kinds, taught, waiting, behind, flags_left: left = null }) {
       const { flagged, reward } = rounds;
-      made.decisions.set("Decisions", whole(decisions), behind ? `${count(behind, "event")} still to process` : decisions ? "all processed" : "");
-      made.flagged.set("Called unfair", showUnfair && flagged.total ? linked(list, flagged.total) : whole(flagged.total), decisions ? flaggedNote(flagged, rounds.decisions) : "");
-      made.reward.set("Mean reward", reward.mean === null ? "–" : number(reward.mean), `of ${count(reward.outcomes, "outcome")}`);
-      made.reviews.set("Answers used", whole(taught), `of ${whole((kinds.review ?? 0) + (kinds.answer ?? 0))} recorded; ${whole(kinds.withdrawal ?? 0)} withdrawn`);
-      made.waiting.set("To review", whole(waiting), waitingNote(waiting));
+      made["flags-left"].set(left === null ? "–" : whole(left), left === null ? "no number is proved for this desk" : "at most, proved");
+      made.decisions.set(whole(decisions), behind ? `${count(behind, "event")} still to process` : decisions ? "all processed" : "");
+      made.flagged.set(showUnfair && flagged.total ? linked(list, flagged.total) : whole(flagged.total), decisions ? flaggedNote(flagged, rounds.decisions) : "");
+      made.reward.set(reward.mean === null ? "–" : number(reward.mean), `of ${count(reward.outcomes, "outcome")}`);
+      made.reviews.set(whole(taught), `of ${whole((kinds.review ?? 0) + (kinds.answer ?? 0))} recorded; ${whole(kinds.withdrawal ?? 0)} withdrawn`);
+      made.waiting.set(whole(waiting), waitingNote(waiting));
     },
   };
 }
@@ -42,12 +49,12 @@ function linked(link, total) {
   return link;
 }
 
-function figure(name) {
-  const label = el("span", { class: "muted small" });
+function figure(name, words) {
+  const label = el("span", { class: "muted small" }, words);
   const value = el("b", { class: "number", id: `figure-${name}` });
   const note = el("span", { class: "muted small" });
   return {
-    element: el("div", { class: "figure", role: "listitem" }, label, " ", value, " ", note),
-    set(words, number_, more) { label.textContent = words; if (value.firstChild !== number_) show(value, number_); note.textContent = more; },
+    element: el("div", { class: `figure ${name}`, role: "listitem" }, label, " ", value, " ", note),
+    set(number_, more) { if (value.firstChild !== number_) show(value, number_); note.textContent = more; },
   };
 }

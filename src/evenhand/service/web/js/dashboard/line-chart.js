@@ -3,12 +3,13 @@
 // For screen readers the picture is one image, named by its title and its sentence.
 
 import { el, show, svg } from "../dom.js";
+import { term } from "../glossary.js";
 import { tableFrame } from "../tables.js";
 import { onWidth, textWidth, ticks } from "./drawing.js";
 import { savePicture } from "./save.js";
 
 const TABLE_ROWS = 12;
-const HEIGHT = 260;
+const HEIGHT = 200;
 const TEXT = 0.78125; // rem
 const ROOM = { top: 14, right: 16, bottom: 44 };
 const ABOVE = 22; // pixels from one limit above the picture to the next
@@ -17,13 +18,13 @@ const NARROWEST = 40;
 /** A chart in a card. `update` takes {x, low, high, whole, lines: [{name, short, kind, y, steps, from, value, above, more}],
  * band: {name, low, high}, summary, format, tick}. A line without y is not drawn: `above` names it at the upper edge.
  * `from` is its value at 0, `more(i)` adds to the readout. file: the name of a saved picture. */
-export function lineChart({ id, file, title, note, xName }) {
+export function lineChart({ id, file, title, note, xName, terms = {} }) {
   const legend = el("ul", { class: "legend" });
   const summary = el("p", { class: "muted small", id: `${id}-summary` });
   const table = el("table", { class: "table compact" });
-  const fold = el("details", { class: "fold" }, el("summary", {}, "Show as table"), tableFrame(`${title}, as a table`, table));
+  const fold = el("details", { class: "fold" }, el("summary", {}, "Show as table"), summary, tableFrame(`${title}, as a table`, table));
   const readout = el("div", { class: "readout", "aria-hidden": "true", hidden: true });
-  const frame = el("div", { class: "plot-frame", role: "img", "aria-labelledby": `${id}-title ${id}-summary` });
+  const frame = el("div", { class: "plot-frame", role: "img" });
   const save = el("button", { class: "button quiet small", type: "button", "aria-describedby": `${id}-title`, onclick: () => savePicture(file, title, legend, (width) => plot(data, xName, width).element) }, "Save as picture");
   let [data, drawn, pointer] = [null, null, null];
 
@@ -46,21 +47,22 @@ export function lineChart({ id, file, title, note, xName }) {
   onWidth(frame, draw);
   return {
     element: el("figure", { class: "card chart-card", id },
-      el("h3", { id: `${id}-title` }, title), note && el("p", { class: "small muted" }, note), frame, legend, summary,
+      el("h3", { id: `${id}-title` }, title), frame, legend,
       el("div", { class: "chart-foot" }, fold, save)),
     update(fresh) {
       data = fresh;
-      summary.textContent = fresh.summary;
-      show(legend, fresh.lines.map(legendEntry), fresh.band && legendEntry({ kind: "band", name: fresh.band.name, value: "" }));
+      summary.textContent = [note, fresh.summary].filter(Boolean).join(" ");
+      frame.setAttribute("aria-label", `${title}. ${summary.textContent}`);
+      show(legend, fresh.lines.map((line) => legendEntry(line, terms[line.kind])), fresh.band && legendEntry({ kind: "band", name: fresh.band.name, value: "" }, terms.band));
       draw();
       fillTable(table, fold, data, xName);
     },
   };
 }
 
-function legendEntry({ kind, name, value }) {
+function legendEntry({ kind, name, value }, meaning) {
   const sample = kind === "band" ? svg("rect", { x: 0, y: 2, width: 28, height: 10, class: "band" }) : svg("path", { class: `line ${kind}`, d: "M0,7H28" });
-  return el("li", {}, svg("svg", { width: 28, height: 14, "aria-hidden": "true" }, sample), el("span", {}, name), value && el("b", { class: "number" }, value));
+  return el("li", {}, svg("svg", { width: 28, height: 14, "aria-hidden": "true" }, sample), el("span", {}, meaning ? term(meaning, name) : name), value && el("b", { class: "number" }, value));
 }
 
 /** {element: the picture, sx: x in pixels, mark(i): highlights a place}. */

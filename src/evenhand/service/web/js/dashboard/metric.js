@@ -1,28 +1,27 @@
-// What the desk has learned about who is alike: bars with their uncertainty, sentences, and the matrix.
+// What the desk has learned about who is alike: bars with their uncertainty; on demand sentences and the matrix.
 
 import { el, show } from "../dom.js";
 import { count, named } from "../format.js";
 import { tableFrame } from "../tables.js";
+import { term } from "../glossary.js";
 import { Baseline, effectBars } from "./effects.js";
+import { fitLine } from "./fit.js";
 import { joined, moment, own, readable } from "./words.js";
 
-const ESTIMATE = "Best estimate of what reviewers find fair.";
-const BOLD = ["Ellipsoid", "ProjectedVolume"]; // learners that keep no margin below their estimate
 const [MOST_BARS, BARS] = [8, 5]; // with more features than the first number, this many are shown at first
 const [MOST_SENTENCES, SENTENCES] = [12, 8];
 const MOST_ROWS = 40;
 
 /** name: of the person and the desk. */
-export function metricView(place, from, name) {
+export function metricView(place, name) {
   const list = el("div", { class: "effects", role: "list" });
   const bars = effectBars(list);
   const words = el("ul", { class: "sentences" });
   const warnings = el("div", { class: "stack" });
   const matrix = el("div");
   const baseline = new Baseline(name);
-  const range = el("span");
-  const estimates = [0, 1].map(() => el("span", { class: "estimate" }));
-  const muted = (...parts) => el("p", { class: "small muted" }, parts);
+  const [from, fit] = [el("p", { class: "small muted", id: "metric-from" }), el("p", { class: "small muted", id: "fit" })];
+  const showFit = fitLine(fit);
   let metric = null;
   const marks = legend(() => { baseline.reset(metric.effects, metric.state); drawBars(); });
   const drawBars = () => {
@@ -32,17 +31,14 @@ export function metricView(place, from, name) {
   const drawWords = () => show(words, chosenWords.of(metric.sentences).map((sentence) => el("li", {}, readable(sentence, metric.effects.map((effect) => effect.name)))));
   const chosen = shortened(MOST_BARS, BARS, "features", largest, drawBars);
   const chosenWords = shortened(MOST_SENTENCES, SENTENCES, "sentences", (all, n) => all.slice(0, n), drawWords);
-  const asBars = el("div", { class: "card" }, el("h3", {}, "How much chances may differ"),
-    muted(range, " ", estimates[0]), list, chosen.button, marks.element, warnings);
-  const asMatrix = el("details", { class: "card fold", open: window.innerWidth >= 1024 }, el("summary", {}, "The learned matrix"),
-    muted("The distance of two people is √(z′Gz), where z is the difference of their features as numbers. The diagonal shows the effect of one feature alone; other entries show whether two features add up (+) or compensate for each other (−)."), tableFrame("The learned matrix", matrix, "matrix-frame"));
-  show(place, el("div", {}, asBars, asMatrix), el("div", { class: "card" }, el("h3", {}, "In words"), muted(estimates[1]), words, chosenWords.button));
+  const more = el("details", { class: "fold", id: "in-words" }, el("summary", {}, "In words, and as a matrix"), words, chosenWords.button,
+    el("h4", {}, term("matrix", "The learned matrix")), tableFrame("The learned matrix", matrix, "matrix-frame"));
+  show(place, el("div", { class: "card" }, el("div", { class: "row between" }, el("h3", {}, "How much chances may differ"), from), list, el("div", { class: "row between" }, marks.element, chosen.button), fit, warnings, more));
   return {
     update(fresh) {
       metric = fresh;
-      from.textContent = metric.reviews ? `Learned from ${count(metric.reviews, "answer")} by reviewers.` : "Nothing was learned yet: these are the initial assumptions.";
-      range.textContent = `For two people who differ in this one feature ${metric.by_range ? "as much as possible" : "by one unit"}, in percentage points.`;
-      for (const estimate of estimates) estimate.textContent = estimateWords(metric);
+      from.textContent = metric.reviews ? `from ${count(metric.reviews, "answer")}` : "initial assumptions";
+      showFit.update(metric);
       drawBars();
       drawWords();
       show(warnings, warningsOf(metric));
@@ -58,21 +54,17 @@ function largest(effects, n) {
   return effects.filter(({ value }) => value > least || (value === least && ties-- > 0));
 }
 
-/** The desk does not use these estimates as they are: it keeps a margin. */
-function estimateWords({ kind }) {
-  return `${ESTIMATE} ${BOLD.includes(kind) ? "After flags" : "While it is unsure"} the desk keeps chances closer together than this.`;
-}
-
 function legend(reset) {
   const sample = (kind) => el("span", { class: `sample ${kind}`, "aria-hidden": "true" });
   const since = el("span");
   const button = el("button", { class: "button quiet small", type: "button", id: "forget", onclick: reset }, "Compare from now on");
+  const was = el("li", { hidden: true }, sample("was"), since, button);
   return {
     element: el("ul", { class: "legend" },
-      el("li", {}, sample("fill"), "best estimate"), el("li", {}, sample("whisker"), "plausible range"), el("li", {}, sample("was"), since, button)),
+      el("li", {}, sample("fill"), term("best estimate", "best estimate")), el("li", {}, sample("whisker"), term("plausible range", "plausible range")), was),
     update(at, moved) {
+      was.hidden = !moved;
       since.textContent = `when you first opened this page, ${moment(at)}`;
-      button.hidden = !moved;
     },
   };
 }

@@ -3,6 +3,7 @@
 import { call, deskPath, Unreachable } from "../api.js";
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
+import { meaningOf } from "../glossary.js";
 import { tableFrame } from "../tables.js";
 import { LATER } from "./binding-pairs.js";
 import { decisionPath } from "./decision-table.js";
@@ -19,8 +20,22 @@ const STATUS = {
 };
 const ORDER = ["called", "unproven", "not attempted", "likely", "proved"];
 
+/** A button that computes the certificate, and what that may take. n: candidates; seconds: the budget of the search. */
+export function offerProofs(place, desk, id, flags, n, seconds) {
+  const pairs = (n * (n - 1)) / 2;
+  if (!pairs) return show(place, el("p", {}, "A single candidate: there are no pairs to prove."));
+  const start = async () => {
+    place.setAttribute("aria-busy", "true");
+    show(place, el("p", { class: "muted", role: "status" }, "Computing proofs …"));
+    await showProofs(place, desk, id, flags).catch((error) => show(place, el("p", { class: "banner" }, `Could not load the certificate: ${error.message}`), button));
+    place.setAttribute("aria-busy", "false");
+  };
+  const button = el("button", { class: "button", type: "button", id: "prove", onclick: start }, "Compute the certificate");
+  show(place, el("p", { class: "row" }, button, el("span", { class: "small muted" }, `${count(pairs, "pair")}; at most ${count(seconds, "second")} to look for proofs`), meaningOf("certificate")));
+}
+
 /** flags: from `flagsOf`. */
-export async function showProofs(place, desk, id, flags) {
+async function showProofs(place, desk, id, flags) {
   const { pairs: all, promise, erased } = await retrying(() => call("GET", deskPath(desk, `/decisions/${encodeURIComponent(id)}/proofs`)));
   place.setAttribute("aria-busy", "false");
   const file = el("p", {}, el("a", { class: "button small", href: deskPath(desk, `/decisions/${encodeURIComponent(id)}/certificate`), download: true }, "Certificate (JSON)"));

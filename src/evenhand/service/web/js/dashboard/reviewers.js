@@ -2,11 +2,14 @@
 
 import { el, show } from "../dom.js";
 import { count, percent } from "../format.js";
+import { term } from "../glossary.js";
+import { bar } from "../meters.js";
 import { liveRows, tableFrame } from "../tables.js";
 import { ago, both, number, own } from "./words.js";
 
 const HEADS = ["Reviewer", "Answers", "Unfair", "Acceptable", "Other", "Withdrawn", "Median seconds", "Consistent on repeats", "Estimated error rate", "Last"];
 
+const TERMS = { "Consistent on repeats": "consistency", "Estimated error rate": "error rate" };
 const PANEL = "“Like the others” is the share of a reviewer’s verdicts that a model of the other reviewers predicts; “weights differ” says how far the weights that the reviewer gives to features are from theirs, as a share of theirs.";
 const FEW = 10; // pairs; with fewer, kappa means little and is left out
 const COUNTED = "This table counts pairs called unfair, including interviews and repeats. “Called unfair” at the top counts decisions, once each, and no flags on equal chances.";
@@ -27,20 +30,25 @@ export function reviewersView(place) {
 
 /** Elements are created once and filled with each update: an open fold stays open. */
 function setUp(place, learned, panel) {
-  const [sentence, body, list] = [el("p"), el("tbody"), el("ul", { class: "sentences" })];
-  const fold = el("details", { class: "fold" }, el("summary", {}, "Agreement by pair of reviewers"), list);
+  const [facts, words, body, list] = [el("p", { class: "row", id: "agreement" }), el("p"), el("tbody"), el("ul", { class: "sentences" })];
   const frame = table(body, learned);
-  show(place, sentence, frame, el("p", { class: "small muted" }, COUNTED),
-    panel ? el("p", { class: "small muted" }, PANEL) : null,
-    learned ? null : el("p", { class: "small muted" }, "This desk assumes a fixed reviewer error, so none is estimated. A desk with reviewer_error set to none learns it."));
+  const note = (text) => el("p", { class: "small muted" }, text);
+  const fold = el("details", { class: "fold" }, el("summary", {}, "Agreement by pair of reviewers, and what is counted"), words, list, note(COUNTED), panel && note(PANEL),
+    !learned && note("This desk assumes a fixed reviewer error, so none is estimated. A desk with reviewer_error set to none learns it."));
+  show(place, facts, frame, fold);
   const fill = liveRows(body, (person) => JSON.stringify(person.name), (person) => line(person, learned));
   return (people, agreement, consistency) => {
-    sentence.textContent = together(agreement, consistency);
+    show(facts, shares(agreement, consistency));
+    words.textContent = together(agreement, consistency);
     fill(people.map((person) => ({ ...person, ago: person.last === null ? "–" : ago(person.last) })));
-    if (!agreement.between.length) fold.remove();
-    else if (!fold.isConnected) frame.after(fold);
     show(list, agreement.between.map(betweenTwo));
   };
+}
+
+/** Agreement and consistency of all reviewers as shares, each with a bar. */
+function shares({ pairs, share }, { repeats, same }) {
+  return [["agreement", "Agreement", pairs ? share : null, `of ${count(pairs, "pair")} judged by two`], ["consistency", "Consistency", repeats ? same / repeats : null, `of ${count(repeats, "repeated pair")}`]]
+    .map(([name, label, value, of]) => el("span", { class: "share" }, term(name, label), el("b", { class: "number" }, value === null ? "–" : percent(value, 0)), value !== null && bar("", value), el("span", { class: "small muted" }, of)));
 }
 
 /** Agreement and consistency of all reviewers in words. */
@@ -69,7 +77,7 @@ function table(body, learned) {
   return tableFrame("Table of reviewers",
     el("table", { class: "table" },
       el("caption", { class: "visually-hidden" }, "Answers of each reviewer"),
-      el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i && i < heads.length - 1 ? "right" : null }, head)))),
+      el("thead", {}, el("tr", {}, heads.map((head, i) => el("th", { scope: "col", class: i && i < heads.length - 1 ? "right" : null }, TERMS[head] ? term(TERMS[head], head) : head)))),
       body));
 }
 

@@ -11,8 +11,8 @@ const TICKS = 6;
 const FAR = 6; // a limit this many times above all else is named at the upper edge: drawn, it would flatten the rest
 
 export function roundCharts(place, desk) {
-  const flagged = lineChart({ id: "chart-flagged", file: `${desk}-flagged.png`, title: "Decisions called unfair", note: "Counted when the flag came, by the number of decisions made until then.", xName: X });
-  const reward = lineChart({ id: "chart-reward", file: `${desk}-rewards.png`, title: "Reward of chosen candidates", xName: X });
+  const flagged = lineChart({ id: "chart-flagged", file: `${desk}-flagged.png`, title: "Decisions called unfair", note: "Counted when the flag came, by the number of decisions made until then.", xName: X, terms: { main: "called unfair", target: "target", bound: "guaranteed limit" } });
+  const reward = lineChart({ id: "chart-reward", file: `${desk}-rewards.png`, title: "Reward of chosen candidates", xName: X, terms: { band: "confidence band" } });
   show(place, flagged.element, reward.element);
   return {
     update({ rounds }) {

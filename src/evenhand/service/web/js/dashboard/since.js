@@ -5,14 +5,20 @@ import { el } from "../dom.js";
 import { withdrawnEvents } from "./flags.js";
 import { both, fullTime, joined, number, own } from "./words.js";
 
+const [MANY, FIRST] = [5, 4]; // of more events than the first number, the second are shown at once
+
+/** The events in order: the first ones, and all on demand. */
 export function sinceList(events) {
   if (!events.length) return el("p", { class: "muted" }, "Nothing yet.");
   const gone = withdrawnEvents(events);
-  return el("ol", { class: "since card" }, events.map((event) => {
+  const line = (event) => {
     const withdrawn = gone.has(event.id);
     return el("li", { class: withdrawn ? "gone" : null }, fullTime(event.time),
       el("div", {}, el("span", { class: "what" }, words(event)), withdrawn && el("span", { class: "chip" }, "withdrawn"), remarks(event)));
-  }));
+  };
+  const list = el("ol", { class: "since card" }, (events.length > MANY ? events.slice(0, FIRST) : events).map(line));
+  const more = events.length > MANY && el("button", { class: "button small", type: "button", onclick: ({ target }) => { list.append(...events.slice(FIRST).map(line)); target.remove(); } }, `Show all ${events.length} events`);
+  return [list, more].filter(Boolean);
 }
 
 function words({ kind, body, actor }) {

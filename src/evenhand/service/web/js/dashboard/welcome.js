@@ -10,7 +10,7 @@ export function welcome(place, begin) {
   if (recall(PLACE)) return;
   const away = () => { show(place); keep(PLACE, "yes"); document.querySelector("#title").focus(); };
   show(place, el("div", { class: "banner plain welcome", id: "welcome-words" },
-    el("p", {}, "A desk decides which candidates are chosen, for a loan for example. Reviewers flag unfair pairs; from that it learns who is alike. ",
-      begin && "Try it as a reviewer: ", begin && el("a", { href: begin.path }, begin.words), begin && "."),
+    el("p", {}, "A desk decides by lot which candidates are chosen, for a loan for example, and learns from reviewers who is alike",
+      begin && "; try it: ", begin && el("a", { href: begin.path }, begin.words), "."),
     el("button", { class: "button quiet small", type: "button", onclick: away }, "Got it")));
 }

@@ -1,4 +1,4 @@
-"""Verify a ledger with its signed heads: signatures, roots, times, and tiles of the tree, in one pass over the events.
+"""Verify a ledger with its signed heads: signatures, roots, times, actors and tiles of the tree, in one pass.
 
 A head that somebody kept shows everything up to its size: an event changed, removed, inserted or moved before it gives
 another root. What came after it, it cannot show.
@@ -6,8 +6,10 @@ another root. What came after it, it cannot show.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, datetime
+from heapq import merge
+from itertools import groupby
 from typing import NamedTuple
 
 from evenhand.errors import DamagedLedger
@@ -18,7 +20,12 @@ from evenhand.ledger.signed_head import CLOCKS, SignedHead
 from evenhand.ledger.signed_heads import SignedHeads
 from evenhand.ledger.signing_keys import RecordedKey, recorded_keys
 from evenhand.ledger.tree import Tile, TileBuilder, has_trees, stored_tile
+from evenhand.ledger.verification.actors import Actors
+from evenhand.ledger.verification.heads_file import KeptHeads
 from evenhand.ledger.verify import verified_chain
+
+Kept = KeptHeads | Sequence[SignedHead]
+"""Heads that somebody kept, also of several desks."""
 
 
 class VerifiedHistory(NamedTuple):
@@ -29,6 +36,8 @@ class VerifiedHistory(NamedTuple):
     """How many signed heads fit."""
     erased: int
     """How many contents are gone because their people were erased."""
+    without_token: dict[str, int]
+    """Events of each actor for whom the service has no token, since it records tokens."""
 
 
 def verify_history(
@@ -36,50 +45,72 @@ def verify_history(
     desk: str,
     *,
     known: tuple[int, str] | None = None,
-    kept: Sequence[SignedHead] = (),
+    kept: Kept = (),
     reader: Callable[[Row], None] = lambda row: None,
 ) -> VerifiedHistory:
     """The head of a desk's ledger, and how many signed heads fit, after all was checked; else DamagedLedger.
 
     known: the seq and hash of an event as noted before. kept: heads that were kept elsewhere, also of other desks.
+    Heads are read along with the events: however many there are, few are in memory.
     reader: gets every event that was found right, so that the ledger need not be read twice.
     """
-    is_new = has_trees(ledger)
-    stored = SignedHeads(ledger).all(desk) if is_new else ()  # before the events: a running service adds to both
-    heads = {*stored, *(head for head in kept if head.desk == desk)}
-    check_heads(desk, heads, recorded_keys(ledger))
-    fit = HeadsFit(desk, heads)
+    is_new, stored = has_trees(ledger), SignedHeads(ledger)
+    latest = stored.latest(desk) if is_new else None  # before the events: a running service adds to both
+    heads = merge(
+        () if latest is None else stored.all(desk, latest.size), kept_of(kept, desk), key=lambda head: head.size
+    )
+    fit = HeadsFit(desk, checked_heads(desk, heads, recorded_keys(ledger)))
     tiles = TileBuilder(lambda tile: _compare(ledger, desk, tile)) if is_new else None
+    actors = Actors.recorded(ledger, desk)
 
     def watch(row: Row) -> None:
-        fit.add(row.event)
+        event = row.event
+        fit.add(event)
+        actors.add(event)
         if tiles is not None:
             tiles.add(leaf_hash(row.previous, row.text))
         reader(row)
 
     chain, found = verified_chain(ledger, desk, known=known, watch=watch)
     fit.finish()
-    return VerifiedHistory(found, len(heads), chain.erased)
+    return VerifiedHistory(found, fit.fitted, chain.erased, dict(actors.without_token))
 
 
-def check_heads(desk: str, heads: Iterable[SignedHead], keys: Sequence[RecordedKey] | None) -> None:
-    """DamagedLedger unless every head is signed by a key of its time, and none is older than a shorter one.
+def kept_of(kept: Kept, desk: str) -> Iterable[SignedHead]:
+    """The kept heads of a desk, the smallest first."""
+    if isinstance(kept, KeptHeads):
+        return kept.of(desk)
+    return sorted((head for head in kept if head.desk == desk), key=lambda head: head.size)
 
-    keys: those that the service has recorded; None if they are not at hand.
+
+def checked_heads(desk: str, heads: Iterable[SignedHead], keys: Sequence[RecordedKey] | None) -> Iterator[SignedHead]:
+    """The heads of a desk, each once; DamagedLedger if no key of its time signed one, or it is older than one before.
+
+    heads: the smallest first. keys: those that the service has recorded; None if they are not at hand.
     """
     by_key = {one.key: one for one in keys or ()}
     last: SignedHead | None = None
-    for head in sorted(heads, key=lambda one: (one.size, one.time)):
-        where = f"the head of desk {desk!r} with {head.size} events"
-        if head.desk != desk or not head.is_signed:
-            raise DamagedLedger(f"{where} was changed: its signature is wrong")
-        if keys is not None:
-            _check_key(head, by_key.get(head.key), where)
-        if last is not None and head.moment < last.moment - CLOCKS:
-            raise DamagedLedger(f"{where} says {head.time}: before one with {last.size} events; one was backdated")
-        if last is not None and head.size == last.size and (head.root, head.hash) != (last.root, last.hash):
-            raise DamagedLedger(f"there are two heads of desk {desk!r} with {head.size} events: its history was forked")
-        last = head
+    for _, same in groupby(heads, key=lambda head: head.size):
+        group = sorted(set(same), key=lambda one: one.time)
+        for head in group:
+            _check_head(desk, head, last)
+            if keys is not None:
+                _check_key(head, by_key.get(head.key), _where(head))
+            last = head
+        yield from group
+
+
+def _where(head: SignedHead) -> str:
+    return f"the head of desk {head.desk!r} with {head.size} events"
+
+
+def _check_head(desk: str, head: SignedHead, last: SignedHead | None) -> None:
+    if head.desk != desk or not head.is_signed:
+        raise DamagedLedger(f"{_where(head)} was changed: its signature is wrong")
+    if last is not None and head.moment < last.moment - CLOCKS:
+        raise DamagedLedger(f"{_where(head)} says {head.time}: before one with {last.size} events; one was backdated")
+    if last is not None and head.size == last.size and (head.root, head.hash) != (last.root, last.hash):
+        raise DamagedLedger(f"there are two heads of desk {desk!r} with {head.size} events: its history was forked")
 
 
 def _check_key(head: SignedHead, key: RecordedKey | None, where: str) -> None:
@@ -93,12 +124,15 @@ def _check_key(head: SignedHead, key: RecordedKey | None, where: str) -> None:
 
 
 class HeadsFit:
-    """The events of a ledger so far, in order, compared with signed heads and with each other's times."""
+    """The events of a ledger so far, in order, compared with signed heads and with each other's times.
+
+    heads: the smallest first.
+    """
 
     def __init__(self, desk: str, heads: Iterable[SignedHead]) -> None:
-        self._desk = desk
-        self._heads = sorted(heads, key=lambda head: head.size, reverse=True)
-        """Those that are still to come, the next one last."""
+        self._desk, self._heads, self.fitted = desk, iter(heads), 0
+        self._next = next(self._heads, None)
+        """The first of those that are still to come."""
         self._frontier = Frontier()
         self._latest = datetime.fromisoformat("0001-01-02T00:00:00+00:00")
         """The latest time of an event or head so far."""
@@ -114,8 +148,9 @@ class HeadsFit:
                 f"{where} says {event.time}, before what precedes it: it was backdated, or a clock was set back"
             )
         self._latest = max(time, self._latest)
-        while self._heads and self._heads[-1].size == size:
-            self._fit(self._heads.pop(), event)
+        while self._next is not None and self._next.size == size:
+            self._fit(self._next, event)
+            self._next = next(self._heads, None)
 
     def _fit(self, head: SignedHead, last: Event) -> None:
         """Check the head of the events so far."""
@@ -126,11 +161,12 @@ class HeadsFit:
         if signed < self._latest - CLOCKS:
             raise DamagedLedger(f"{where} were signed at {head.time}, before the last of them: one was backdated")
         self._latest = max(signed, self._latest)
+        self.fitted += 1
 
     def finish(self) -> None:
         """Check that no head is of more events than there are."""
-        if self._heads:
-            head = self._heads[0]
+        if self._next is not None:
+            head = self._next
             raise DamagedLedger(
                 f"the ledger of desk {self._desk!r} ends at event {self._frontier.size}; {head.size} events were "
                 f"signed at {head.time}: its end was cut off"
@@ -140,20 +176,20 @@ class HeadsFit:
 class LinesFit:
     """The same for an exported ledger, whose first event names the desk; keys are those of the heads."""
 
-    def __init__(self, kept: Sequence[SignedHead]) -> None:
-        self._kept, self._fit, self.fitted = kept, HeadsFit("", ()), 0
+    def __init__(self, kept: Kept) -> None:
+        self._kept, self._fit = kept, HeadsFit("", ())
 
     def add(self, event: Event) -> None:
         """Check the next event."""
         if event.seq == 1:
-            heads = {head for head in self._kept if head.desk == event.desk}
-            check_heads(event.desk, heads, None)
-            self._fit, self.fitted = HeadsFit(event.desk, heads), len(heads)
+            heads = checked_heads(event.desk, kept_of(self._kept, event.desk), None)
+            self._fit = HeadsFit(event.desk, heads)
         self._fit.add(event)
 
-    def finish(self) -> None:
-        """Check that no head is of more events than there are."""
+    def finish(self) -> int:
+        """How many heads fit, after checking that none is of more events than there are."""
         self._fit.finish()
+        return self._fit.fitted
 
 
 def _compare(ledger: Ledger, desk: str, tile: Tile) -> None:

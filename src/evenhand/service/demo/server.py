@@ -1,7 +1,4 @@
-"""`evenhand serve --demo`: a lending desk with a past and new applicants every second; nothing is kept.
-
-A newcomer plays the reviewer: they answer on pairs, and watch what the desk learns.
-"""
+"""Serve the demo: a link that signs in once, the story of the desk, and applicants who arrive by themselves."""
 
 from __future__ import annotations
 
@@ -14,26 +11,21 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from secrets import token_urlsafe
 from typing import Any
 
-import numpy as np
 from fastapi import FastAPI, Request, Response
 from fastapi.responses import RedirectResponse
 
+from evenhand._internal.checks import check_one_of
 from evenhand.client import DeskClient
-from evenhand.desk.commands import Decide, RecordOutcome
-from evenhand.desk.desk import Desk
-from evenhand.desk.event_records import DeskDecision
-from evenhand.environments.lending import PAY_OFF, SCHEMA, Applicants, reviewer_metric
 from evenhand.errors import EvenhandError, InvalidInput
-from evenhand.ledger.event import Event
-from evenhand.review.review_sessions import ReviewSessions
 from evenhand.service.app import create_app
+from evenhand.service.demo.past import DESK, DemoWorld, make_past
+from evenhand.service.demo.sizes import SIZES
 from evenhand.service.problems import Problem
+from evenhand.service.responses import json_response
 from evenhand.service.routers.pages import METHODS, file_response, page_of
 from evenhand.service.serve import AnnouncingServer, address_of, config_of, listen
 from evenhand.service.sessions import cookie_of
@@ -42,28 +34,11 @@ from evenhand.service.tokens import digest_of, new_token, open_tokens
 
 log = logging.getLogger(__name__)
 
-DESK = "loans"
-CANDIDATES = 5
-NOISE = 0.2
-REVIEWERS = {"Ana": 0.03, "Ben": 0.12}
-"""Error rates."""
-ROUND = 10
-"""Decisions between two answers."""
-SETTINGS: dict[str, Any] = {
-    "capacity": 1,
-    "reviewer_error": None,
-    "target_unfair_share": 0.05,
-    "overlap": 0.3,
-    "reviewing": {"repeats": 0.1, "repeat_after": 6, "controls": 0.05, "session": 10},
-}
-PAUSE = 1.0
-"""Seconds between two decisions."""
 DELAY = 3
 """Decisions until the outcome of one is known."""
-DECISIONS = 240
-"""Decisions that the desk has made when it opens."""
 VISITOR = "you"
-HOME = f"/desks/{DESK}"
+STORY = "/story"
+"""Where the link leads: what has happened so far, in a minute."""
 HINT = b"The administrator of this service creates one with <code>evenhand token create</code>."
 DEMO_HINT = b"It is in the terminal where you started this demo, below the link, which works once."
 """Where a token comes from, as the sign-in page says it, and in the demo."""
@@ -75,16 +50,26 @@ Open this link; it signs you in, once:
 
 To sign in again, or in another browser, use this token: {token}
 
-You see the desk as its owner does. Every second five people apply for one loan. Press "Review pairs" to play the
-reviewer: call pairs unfair or acceptable, then come back and see what the desk has learned. Stop with Ctrl-C; nothing
-is kept.
+It begins with the story of this desk, which takes a minute. You see everything as the desk's owner does. {arrival}
+Press "Review pairs" to play the reviewer: call pairs unfair or acceptable, then see what the desk has learned. Stop
+with Ctrl-C; nothing is kept.
 """
 
 
 def serve_demo(
-    *, host: str = "127.0.0.1", port: int = 8000, decisions: int = DECISIONS, say: Callable[[str], None] = print
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    size: str = "small",
+    decisions: int | None = None,
+    say: Callable[[str], None] = print,
 ) -> None:
-    """Serve the demo until told to stop, and remove everything."""
+    """Serve the demo until told to stop, and remove everything.
+
+    size: "small", five people for one loan; or "large", fifty for ten, with 24 features each.
+    """
+    check_one_of("size", size, tuple(SIZES))
+    chosen = SIZES[size]
     if not is_loopback(host):
         raise InvalidInput(f"host must be a loopback address for the demo, whose link signs anybody in, got {host!r}")
 
@@ -97,13 +82,14 @@ def serve_demo(
         _exiting_on_sigterm(),
         tempfile.TemporaryDirectory(prefix=f"evenhand-demo-{os.getpid()}-", dir=_memory_folder()) as folder,
     ):
-        announce("Preparing a lending desk with a past. This takes a few seconds, the first time half a minute.")
+        announce(f"Preparing a lending desk with a past. This takes {chosen.preparation}.")
         url, base = f"sqlite:///{Path(folder) / 'ledger.db'}", address_of(listening, host)
-        world = make_past(url, decisions=decisions)
+        world = make_past(url, chosen, decisions=chosen.decisions if decisions is None else decisions)
         secrets = _create_tokens(url)
         app = create_app(ServiceSettings(database_url=url, log_requests=False))
         link = f"{base}/welcome/{add_welcome(app, secrets[VISITOR])}"
-        welcome = WELCOME.format(link=link, token=secrets[VISITOR])
+        add_story(app, world.story.to_dict(chosen))
+        welcome = WELCOME.format(link=link, token=secrets[VISITOR], arrival=chosen.arrival)
         server = AnnouncingServer(config_of(app), lambda: announce(welcome))
         # uvicorn raises the signal again after it has stopped.
         with suppress(KeyboardInterrupt), arrivals(base, secrets["intake"], world):
@@ -140,11 +126,11 @@ def add_welcome(app: FastAPI, token: str) -> str:
             try:
                 await service.authenticator.caller(request.scope)
             except Problem:
-                return RedirectResponse(f"/sign-in?next={HOME}", 303)
-            return RedirectResponse(HOME, 303)
+                return RedirectResponse(f"/sign-in?next={STORY}", 303)
+            return RedirectResponse(STORY, 303)
         secret = await service.sessions.begin(digest_of(unused.pop()))
         headers = {"cache-control": "no-store", "referrer-policy": "no-referrer"}
-        return RedirectResponse(HOME, 303, headers | {"set-cookie": cookie_of(secret, secure=False)})
+        return RedirectResponse(STORY, 303, headers | {"set-cookie": cookie_of(secret, secure=False)})
 
     async def sign_in() -> Response:
         return file_response(page_of("sign-in").replace(HINT, DEMO_HINT), "html")
@@ -153,6 +139,19 @@ def add_welcome(app: FastAPI, token: str) -> str:
     app.add_api_route("/sign-in", sign_in, methods=METHODS, include_in_schema=False)
     app.router.routes.insert(0, app.router.routes.pop())  # before the sign-in page of the service
     return code
+
+
+def add_story(app: FastAPI, content: dict[str, Any]) -> None:
+    """Add the page that tells what has happened so far, and its numbers. They are made up, and nobody's secret."""
+
+    async def page() -> Response:
+        return file_response(page_of("story"), "html")
+
+    async def numbers() -> Response:
+        return json_response({"desk": DESK, **content})
+
+    app.add_api_route(STORY, page, methods=METHODS, include_in_schema=False)
+    app.add_api_route(f"{STORY}/numbers", numbers, include_in_schema=False)
 
 
 @contextmanager
@@ -169,78 +168,8 @@ def _exiting_on_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-# The world: applicants, their outcomes, and the answers of two reviewers, as on the review page.
-
-
-@dataclass
-class World:
-    """Generates applicants and their outcomes."""
-
-    rng: np.random.Generator
-    applicants: int = 0
-
-    def candidates(self, k: int = CANDIDATES) -> list[dict[str, Any]]:
-        """The next k applicants, under pseudonyms."""
-        rows = Applicants().rows(k, self.rng)
-        self.applicants += k
-        first = self.applicants - k + 1
-        return [{"id": f"applicant {first + i}", "features": row} for i, row in enumerate(rows)]
-
-    def reward(self, candidate: dict[str, Any]) -> float:
-        """The outcome of a loan to this applicant."""
-        (context,) = SCHEMA.encode([candidate["features"]])
-        expected = context @ [PAY_OFF[name] for name in SCHEMA.coordinates]
-        return round(float(np.clip(expected + NOISE * self.rng.normal(), -1, 1)), 3)
-
-
-def make_past(url: str, *, decisions: int, seed: int = 11) -> World:
-    """Create a desk with a past; returns the world, which goes on."""
-    world = World(np.random.default_rng(seed))
-    with Desk.open(url, DESK, schema=SCHEMA, seed=seed, **SETTINGS) as desk:
-        sessions = ReviewSessions(desk)
-        for turn in range(decisions // ROUND):
-            _decide(desk, world)
-            _answer(desk, sessions, world, list(REVIEWERS)[turn % len(REVIEWERS)])
-        desk.catch_up(wait=True)
-    return world
-
-
-def _decide(desk: Desk, world: World) -> None:
-    """Some decisions, with their outcomes."""
-    rounds = [world.candidates() for _ in range(ROUND)]
-    results = desk.execute([Decide(candidates, actor="intake") for candidates in rounds])
-    decisions = [DeskDecision(event) for event in results if isinstance(event, Event)]
-    outcomes = []
-    for candidates, decision in zip(rounds, decisions, strict=True):
-        rewards = {one["id"]: world.reward(one) for one in candidates if one["id"] in decision.chosen}
-        if rewards:
-            outcomes.append(RecordOutcome(decision.id, rewards, actor="intake"))
-    desk.execute(outcomes)
-    desk.catch_up()
-
-
-def _answer(desk: Desk, sessions: ReviewSessions, world: World, reviewer: str) -> None:
-    """One answer of a reviewer who knows the true metric and errs now and then."""
-    item = sessions.next(reviewer)
-    if item is None:
-        return
-    body = desk.event(item.decision).body
-    i, j = (body["candidates"].index(name) for name in (item.left, item.right))
-    difference = reviewer_metric() @ (np.array(body["contexts"][i]) - np.array(body["contexts"][j]))
-    unfair = abs(body["probabilities"][i] - body["probabilities"][j]) > np.linalg.norm(difference)
-    errs = world.rng.random() < REVIEWERS[reviewer]
-    answer = "unfair" if unfair != errs else "acceptable"
-    seconds = round(3.0 + float(world.rng.gamma(2.0, 3.0)), 1)
-    ended = datetime.now(UTC)
-    started = (ended - timedelta(seconds=seconds)).isoformat()
-    remarks = {"reason": None, "note": None, "started": started, "ended": ended.isoformat(), "seconds": seconds}
-    desk.execute([sessions.command(item, answer, remarks)])
-    sessions.settle(item, answer)
-    desk.catch_up()
-
-
 @contextmanager
-def arrivals(base: str, token: str, world: World) -> Iterator[None]:
+def arrivals(base: str, token: str, world: DemoWorld) -> Iterator[None]:
     """While the block lasts, applicants arrive over HTTP, in a thread; their outcomes follow some decisions later."""
     stopped, waiting = threading.Event(), deque[tuple[str, dict[str, float]]]()
 
@@ -255,7 +184,7 @@ def arrivals(base: str, token: str, world: World) -> Iterator[None]:
 
     def run() -> None:
         with DeskClient(base, token, retries=0) as client:
-            while not stopped.wait(PAUSE):
+            while not stopped.wait(world.size.pause):
                 try:
                     arrive(client)
                 except EvenhandError as error:  # the service is starting, or stopping

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator
 from html import unescape
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 from evenhand.desk import Desk
+from evenhand.ledger.ledger import SERVICE
 from evenhand.ledger.verify import to_jsonl
 from evenhand.report import AuditReport, Period, audit_report
 from tests.support.report_play import DESK, SETTINGS, play_for_report
@@ -115,7 +117,7 @@ def test_reviewers_are_recounted(reported: tuple[AuditReport, Recount]) -> None:
     assert (found["consistency"]["repeats"], found["consistency"]["same"]) == (1, 1)
 
 
-def test_integrity_is_that_of_the_export(reported: tuple[AuditReport, Recount], lines: list[str]) -> None:
+def test_integrity_is_that_of_the_export(reported: tuple[AuditReport, Recount], lines: list[str], desk: Desk) -> None:
     """Events, hashes and heads are those of the export."""
     report, recount = reported
     found, last = report.figures.integrity, recount.known[-1]
@@ -124,6 +126,8 @@ def test_integrity_is_that_of_the_export(reported: tuple[AuditReport, Recount], 
     assert (found.heads, found.heads_in_period, len(found.keys)) == (1, 1, 1)
     gone = sum(content is None for event in recount.whole for content in event.get("contents") or ())
     assert found.erased == gone > 0
+    began = json.loads(next(iter(to_jsonl(desk.ledger, SERVICE))))["time"]  # with the key that signed; it has no token
+    assert found.without_token == Counter(event["actor"] for event in recount.whole if event["time"] >= began)
 
 
 def test_no_other_number_is_shown(reported: tuple[AuditReport, Recount]) -> None:

@@ -50,7 +50,9 @@ def run_report(options: argparse.Namespace) -> None:
         from evenhand.report.pdf import check_pdf
 
         check_pdf()  # before the work
-    heads = [] if options.heads is None else list(KeptHeads([options.heads]).of(options.desk))
+    if options.heads is not None and not options.heads.is_file():
+        raise InvalidInput(f"there is no file {options.heads} of signed heads")
+    heads = KeptHeads([] if options.heads is None else [options.heads])
     with closing(open_ledger(database_of(options), make=False, reads=True)) as ledger:
         report = audit_report(
             ledger,

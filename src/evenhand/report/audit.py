@@ -22,7 +22,7 @@ from evenhand.ledger.ledger import Ledger, open_ledger
 from evenhand.ledger.signed_head import SignedHead
 from evenhand.ledger.signed_heads import SignedHeads
 from evenhand.ledger.tree import has_trees
-from evenhand.ledger.verification.verify_history import VerifiedHistory, verify_history
+from evenhand.ledger.verification.verify_history import Kept, VerifiedHistory, kept_of, verify_history
 from evenhand.records.review_metadata import ANSWERS, JUDGEMENTS
 from evenhand.report.figures import Integrity, ReportFigures, ReviewerFigures
 from evenhand.report.model import ModelFigures, model_figures
@@ -94,7 +94,7 @@ def audit_report(
     groups: Sequence[str] | None = None,
     candidate: str | None = None,
     model: bool = True,
-    heads: Sequence[SignedHead] = (),
+    heads: Kept = (),
 ) -> AuditReport:
     """The report of a desk for a period; DamagedLedger, and no report, if an event or a signed head does not verify.
 
@@ -126,7 +126,7 @@ def _report(
     period: Period,
     groups: Sequence[str] | None,
     candidate: str | None,
-    heads: Sequence[SignedHead],
+    heads: Kept,
     *,
     model: bool,
 ) -> AuditReport:
@@ -154,9 +154,9 @@ def _report(
     return AuditReport(figures, made, missing, candidate, tuple(given))
 
 
-def _kept(ledger: Ledger, desk: str, heads: Sequence[SignedHead]) -> list[SignedHead]:
+def _kept(ledger: Ledger, desk: str, heads: Kept) -> list[SignedHead]:
     stored = SignedHeads(ledger).all(desk) if has_trees(ledger) else ()
-    return sorted({*stored, *(head for head in heads if head.desk == desk)}, key=lambda head: (head.size, head.time))
+    return sorted({*stored, *kept_of(heads, desk)}, key=lambda head: (head.size, head.time))
 
 
 def _figures(
@@ -177,6 +177,7 @@ def _figures(
         heads[-1].time if heads else None,
         tuple(sorted({head.key for head in heads})),
         verified.erased,
+        verified.without_token,
     )
     given = [one for one in reader.book.standing() if one.seq >= reader.first > 0]
     whole = [one for one in reader.book.whole() if one.seq >= reader.first > 0]

@@ -35,6 +35,8 @@ class Integrity:
     """The public keys that signed."""
     erased: int
     """Contents that are gone since their people were erased."""
+    without_token: dict[str, int]
+    """Events of each actor for whom the service has no token, in the whole ledger, since it records tokens."""
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ def integrity_section(report: AuditReport) -> ReportSection:
         ["newest signed head", NONE if found.covered_at is None else minutes(found.covered_at)],
         ["signing keys", ", ".join(found.keys) or NONE],
         ["contents gone because people were erased", whole(found.erased)],
+        ["events of actors without a recorded token", whole(sum(found.without_token.values()))],
     ]
     blocks: list[Block | None] = [
         "Every event's hash, its link to the event before, its commitments to what it says about people, and every "

@@ -6,12 +6,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evenhand._internal import intervals
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import is_number
 from evenhand.desk.settings import coordinates
@@ -33,7 +34,6 @@ MOST_LEVELS = 8
 """Groups of one attribute; rarer levels are one group."""
 BINS = 4
 """Groups of a number."""
-CONFIDENCE = 0.95
 OTHERS, UNKNOWN = "others", "not known"
 
 
@@ -188,18 +188,6 @@ def mean_of_clusters(
     >>> mean_of_clusters([(0, 0.25), (0, 0.75), (1, 0.5), (2, 0.5)])
     {'value': 0.5, 'lower': 0.5, 'upper': 0.5}
     """
-    if not values:
-        return {"value": None, "lower": None, "upper": None}
-    clusters, place = np.unique([cluster for cluster, _ in values], return_inverse=True)
-    numbers = np.array([value for _, value in values], dtype=np.float64)
-    sums = np.bincount(place, weights=numbers, minlength=len(clusters))
-    counts = np.bincount(place, minlength=len(clusters)).astype(np.float64)
-    mean, m = float(sums.sum() / counts.sum()), len(clusters)
-    if m < 2:
-        return {"value": round(mean, 6), "lower": None, "upper": None}
-    from scipy.special import stdtrit  # slow to import
-
-    variance = float(np.sum((sums - mean * counts) ** 2)) * m / (m - 1) / float(counts.sum()) ** 2
-    half = float(stdtrit(m - 1, (1 + CONFIDENCE) / 2)) * variance**0.5
-    ends = (float(np.clip(end, low, high)) for end in (mean - half, mean + half))
-    return {"value": round(mean, 6), **dict(zip(("lower", "upper"), (round(end, 6) for end in ends), strict=True))}
+    clusters, numbers = [cluster for cluster, _ in values], [value for _, value in values]
+    found = intervals.mean_of_clusters(clusters, numbers, low=low, high=high)
+    return {name: None if end is None else round(end, 6) for name, end in asdict(found).items()}

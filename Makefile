@@ -6,7 +6,6 @@ BIN := $(VENV)/bin
 PRODUCT := $(VENV)/.product
 READY := $(VENV)/.ready
 PEERS := $(VENV)/.peers
-DOCS := $(VENV)/.docs
 
 # Without bytecode every process that a test starts compiles everything it imports.
 unexport PYTHONDONTWRITEBYTECODE
@@ -60,12 +59,8 @@ $(PEERS): $(READY)
 	$(BIN)/python -m pip install --quiet --editable '.[dev,bench]'
 	@touch $@
 
-docs: $(DOCS)  ## the documentation site in site/: links checked, tutorials executed
-	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --quiet
-
-$(DOCS): $(READY)
-	$(BIN)/python -m pip install --quiet --editable '.[dev,docs]'
-	@touch $@
+docs: $(READY)  ## the documentation site in site/: links checked, tutorials executed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 
 clean:
 	rm -rf $(VENV) site build dist .pytest_cache .mypy_cache .ruff_cache .hypothesis demo.png

@@ -179,6 +179,28 @@ def test_a_widening_verdict_is_no_trouble() -> None:
     assert np.all(sd <= 1.5 * both.forms[1].prior(1.0).moments(z)[1])
 
 
+def test_what_is_known_exactly_survives_another_prior() -> None:
+    """Directions without any variance left, one of them with a mean far from the prior's, stay finite and known."""
+    both = _Both(1.0, None, 3)
+    rows = both.forms[1].rows(both.rng.normal(size=(3, 5)))
+    known = both.forms[1].prior(1.0).update(HalfSpaces(rows, np.zeros(3), np.ones(3)), RATE, blur=BLUR).belief
+    K = known.supports.covariances(known.prior, known.supports.rows)
+    weights = np.linalg.solve(K, np.array([40.0, 0.1, 0.2]))
+    kernel = replace(known, supports=known.supports.rebuilt(weights, np.linalg.inv(K)))
+    u = both.space.features(rows)
+    cov = both.full.cov - both.full.cov @ u.T @ np.linalg.solve(K, u @ both.full.cov)
+    full = replace(both.full, mean=both.full.mean + both.full.cov @ u.T @ weights, cov=cov)
+    both.full, both.kernel = full, kernel
+    both.check()
+    before = kernel.moments(rows)[0]
+    both.full = full.with_prior(*(both.forms[0].prior(bound) for bound in (1.0, 2.0)))
+    both.kernel = kernel.with_prior(*(both.forms[1].prior(bound) for bound in (1.0, 2.0)))
+    both.check(10 * LEAST_LEARNED)
+    means, deviations = both.kernel.moments(rows)
+    assert np.allclose(means, before, atol=1e-6)
+    assert np.max(deviations) < 1e-6
+
+
 def test_z_and_minus_z_are_one_pair() -> None:
     """A pair the other way round is a repetition, not news."""
     both = _Both(0.3, None, 0)

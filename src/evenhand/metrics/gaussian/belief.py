@@ -152,8 +152,8 @@ class Belief:
         if np.array_equal(self.cov, old.cov) and np.array_equal(self.mean, old.mean):
             return new  # nothing was learned
         variances, directions = self._principal()
-        variances = np.maximum(variances, np.finfo(np.float64).tiny)
         before, after = (1.0 / prior._in_units(prior.cov)[0, 0] for prior in (old, new))
+        variances = np.maximum(variances, self.tuning.known_variance / before)
         learned = np.maximum(1.0 / variances - before, 0.0)
         if self.units is not None:
             learned[learned < LEAST_LEARNED * before] = 0.0

@@ -220,7 +220,7 @@ class KernelBelief:
             return new
         f, supports = new.prior.bound / old.prior.bound, self.supports
         whitened = supports.whitened(self.prior, supports.C())
-        variances = np.maximum(1.0 - whitened.learned, np.finfo(np.float64).tiny)
+        variances = np.maximum(1.0 - whitened.learned, self.tuning.known_variance)
         first = whitened.into(old.prior.means(supports.rows))
         then, pull = (f * first, first / f) if new.prior.first is None else (first, first / f**2)
         moved = whitened.forces(supports.weights)

@@ -175,8 +175,8 @@ def promised_run(
 
     Columns besides the curve: `flags_left` after the round. For the whole run: `left_at_start`, `left_after_interview`,
     `allowed`, the least number of flagged rounds in all that was promised at any time; not a number where nothing is
-    promised or the reviewer errs or is late. `refuted`: whether the learner found answers that fit no metric. `norm_bound`: its bound on ||G||_F at the
-    end. `lies_told`.
+    promised or the reviewer errs or is late. `refuted`: whether the learner found answers that fit no metric.
+    `norm_bound`: its bound on ||G||_F at the end. `lies_told`.
 
     >>> curve = promised_run(policy="version-space", d=2, k=3, rounds=8, epsilon=0.05, seed=0, error_rate=0.0)
     >>> curve["flagged_rounds_by_reviewer"][-1] <= curve["allowed"][-1] <= curve["left_at_start"][-1]

@@ -105,6 +105,11 @@ class ReviewerSetting:
         for name, options in (("follows", FOLLOWS), ("shows", SHOWS), ("errs", ERRS), ("panel", [*PANELS, None])):
             check_one_of(name, getattr(self, name), options)
 
+    @property
+    def is_exact(self) -> bool:
+        """Whether all answers are right by a metric and prompt: then a promise of `flags_left` holds."""
+        return self.follows == "metric" and not (self.wrong or self.panel or self.lies or self.late)
+
     def made(self, A: Floats, policy: Policy | None, seed: Seed) -> tuple[Auditor, Truth]:
         """The reviewer of a world with the metric A (r, d), and the truth: the followed distance, else the world's.
 

@@ -25,6 +25,9 @@ TURNS_PER_ROUND = 1e-4
 ACROSS = 0.5
 """Distance across groups, as a multiple of the distance within a group."""
 
+SOFTNESS = 0.1
+"""How much the threshold of one who hesitates moves, in distance."""
+
 NOISE = 0.1
 """The share of pairs that pure noise flags."""
 
@@ -33,6 +36,7 @@ FOLLOWS: Mapping[str, Callable[[Floats, Seed], Auditor]] = MappingProxyType(
         "metric": lambda A, seed: auditors.MahalanobisAuditor(A),
         "wobble 2%": lambda A, seed: auditors.WobblingAuditor(A, 0.02, seed=seed),
         "wobble 10%": lambda A, seed: auditors.WobblingAuditor(A, 0.1, seed=seed),
+        "moving threshold": lambda A, seed: auditors.SoftAuditor(auditors.MahalanobisAuditor(A), SOFTNESS, seed=seed),
         "l1 norm": lambda A, seed: auditors.NormAuditor(A, 1),
         "rotation": lambda A, seed: auditors.RotatingAuditor(A, TURNS_PER_ROUND),
         "groups": lambda A, seed: auditors.GroupAuditor(A, ACROSS * A, feature=0),

@@ -98,8 +98,9 @@ def reviewed_run(
     them. reviewer: the fields of ReviewerSetting. The truth is the world's metric, unless the reviewer follows another.
 
     Columns besides the curve, for the whole run: `conflicts`, disbelieved verdicts; `lies_told`; `counted`, the sum of
-    counts of flagged rounds that the target limits, not a number for other policies; and what was learned
-    about reviewers, `learned_rate` and `misleading`, for members of a panel `learned_rate_NAME` and `misleading_NAME`.
+    counts of flagged rounds that the target limits; `no_metric`, whether the bandit found that the answers follow none;
+    both not a number for other policies; and what was learned about reviewers, `learned_rate` and `misleading`, for
+    members of a panel `learned_rate_NAME` and `misleading_NAME`.
 
     >>> shape = {"d": 2, "k": 3, "rounds": 8, "epsilon": 0.05, "seed": 0}
     >>> curve = reviewed_run(policy="evenhand", **shape, shows="proposed pairs", wrong=0.1, reviewer_error=None)
@@ -127,7 +128,9 @@ def reviewed_run(
     timing: dict[str, Any] = {"rounds": rounds, "epsilon": epsilon, "seed": of_world}
     columns = _curve(player, place, auditor, truth, exact=setting.is_exact, **timing)
     ends = {"conflicts": float(getattr(player, "conflicts", 0)), "lies_told": float(getattr(auditor, "lies_told", 0))}
-    ends["counted"] = player.safeguards.counted if isinstance(player, FairBandit) else float("nan")
+    is_bandit = isinstance(player, FairBandit)
+    ends["counted"] = player.safeguards.counted if is_bandit else float("nan")
+    ends["no_metric"] = float(player.fit_check.speaks_up) if is_bandit else float("nan")
     return _with_ends(columns, **ends, **_learned_of_reviewers(player, reviewer.get("panel")))
 
 

@@ -53,7 +53,7 @@ class Propensities:
     def scores(self, log: PastLog) -> Floats:
         """What each round adds to the gradient of the logistic model's likelihood, (n, d + 1)."""
         table = np.column_stack([log.contexts, np.ones(log.n_candidates)])
-        return np.add.reduceat((log.chosen - self.values)[:, None] * table, log.starts[:-1], axis=0)
+        return np.asarray(np.add.reduceat((log.chosen - self.values)[:, None] * table, log.starts[:-1], axis=0))
 
 
 def recorded_propensities(log: PastLog) -> Propensities:

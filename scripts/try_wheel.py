@@ -47,7 +47,7 @@ OF_EXTRA: dict[str, tuple[list[str], ...]] = {
     "postgres": (["python", "-c", DESK], ["python", "-c", "import psycopg"]),
     "service": (
         ["evenhand", "serve", "--help"],
-        ["evenhand", "token", "list"],
+        ["evenhand", "token", "--help"],
         ["python", "-c", "import evenhand.client"],
     ),
     "report": (["evenhand", "report", "--help"], ["python", "-c", "import weasyprint"]),

@@ -49,7 +49,8 @@ def play(bandit: eh.FairBandit) -> tuple[int, int, float]:
 # ## The paper's algorithm and the default
 #
 # `paper.full` has one distance estimator for each pair of candidates, as the paper analyses it. The default shares one
-# metric among all pairs. The last line plays equal probabilities: fair, and worth nothing.
+# metric among all pairs. Each line has the pairs that were unfair by more than epsilon, the rounds with a flag of any
+# size, and the expected reward per round.
 
 # %%
 players = {

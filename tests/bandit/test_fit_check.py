@@ -124,6 +124,7 @@ def test_a_model_of_the_reviewers_in_play_is_said_in_words(wrap: bool) -> None:
 def test_the_check_speaks_up_when_a_model_of_the_reviewers_takes_over(monkeypatch: pytest.MonkeyPatch) -> None:
     """One warning, and a report that says what happened; the check's own search is not needed for it."""
     monkeypatch.setattr(by_evidence, "FIRST_TRIAL", 1)
+    monkeypatch.setattr(by_evidence, "FIRST_OF_EACH", 0)
     monkeypatch.setattr(by_evidence, "CLEAR", -100.0)
     bandit = eh.FairBandit(2, metric=ByEvidence([BayesPoint(2)], last_resort=Score(2)), seed=0)
     bandit.learn_pair([1.0, 0.0], [0.0, 1.0], gap=0.4, unfair=True)

@@ -1,4 +1,4 @@
-"""`evenhand desk live`, `shadow` and `differences`: a desk beside a system in force."""
+"""`evenhand desk forecast`: what to expect of a desk; `live`, `shadow`, `differences`: one beside a system in force."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import closing
 
 from evenhand.cli._database_options import add_database, database_of
 from evenhand.cli._options import at_least, command
+from evenhand.cli.size import add_horizon
 
 ACTOR = "command line"
 
@@ -24,7 +25,10 @@ def add_desk(parser: argparse.ArgumentParser) -> None:
     report.add_argument("--last", type=at_least(1, "last"), metavar="N", help="the newest N decisions (200)")
     report.add_argument("--json", action="store_true", help="all figures, as JSON")
     report.set_defaults(run=run_differences)
-    for action in (live, shadow, report):
+    forecast = actions.add_parser("forecast", help="unfair pairs to expect from now on, under the review plan in force")
+    add_horizon(forecast)
+    forecast.set_defaults(run=run_forecast)
+    for action in (live, shadow, report, forecast):
         action.add_argument("desk", help="a desk's name")
         add_database(action)
 
@@ -60,3 +64,31 @@ def run_differences(options: argparse.Namespace) -> None:
     for one in report.decisions:
         chosen, instead = (", ".join(names) or "nobody" for names in (one.chosen, one.would_choose))
         print(f"decision {one.number}  agreement {one.agreement:.0%}  chosen {chosen}  the desk would choose {instead}")
+
+
+def run_forecast(options: argparse.Namespace) -> None:
+    """Simulate the desk's next weeks, with its people and what it knows, and print what to expect."""
+    from evenhand.cli.size import line, progress, weekly
+    from evenhand.interview.sizing import Budget
+    from evenhand.ledger.ledger import open_ledger
+    from evenhand.review.forecast import forecast_of_desk
+
+    with closing(open_ledger(database_of(options), make=False, reads=True)) as ledger:
+        found = forecast_of_desk(
+            ledger,
+            options.desk,
+            decisions=options.weeks * options.decisions_a_week,
+            draws=options.worlds,
+            budget=Budget(options.seconds, progress()),
+            seed=options.seed,
+        )
+    plan = found.plan
+    lines = [
+        line("desk", f"{options.desk}, after {found.decided:,} decisions"),
+        line("decisions", f"{plan.candidates} candidates; {options.decisions_a_week} a week"),
+        line("reviews", f"{plan.pairs:,} of the {plan.all_pairs:,} pairs of a decision"),
+        line("people", f"{found.people:,}, of the newest decisions or uploaded for the interview"),
+        "",
+        *weekly(options, found.forecast, found.epsilon),
+    ]
+    print("\n".join(lines))

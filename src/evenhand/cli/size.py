@@ -35,6 +35,16 @@ def add_size(parser: argparse.ArgumentParser) -> None:
         "--capacity", type=at_least(1, "capacity"), default=1, metavar="N", help="maximum number chosen (%(default)s)"
     )
     parser.add_argument(
+        "--people", type=Path, help="people like the candidates: CSV, Parquet or Arrow (made up from the schema)"
+    )
+    parser.add_argument("--epsilon", type=float, help="unfairness up to this is tolerated (0.05)")
+    add_horizon(parser)
+    parser.set_defaults(run=run_size)
+
+
+def add_horizon(parser: argparse.ArgumentParser) -> None:
+    """The options that say how far to look ahead, and how long to simulate."""
+    parser.add_argument(
         "--decisions-a-week",
         type=at_least(1, "decisions-a-week"),
         default=20,
@@ -45,10 +55,6 @@ def add_size(parser: argparse.ArgumentParser) -> None:
         "--weeks", type=at_least(1, "weeks"), default=4, metavar="N", help="number of weeks to look ahead (%(default)s)"
     )
     parser.add_argument(
-        "--people", type=Path, help="people like the candidates: CSV, Parquet or Arrow (made up from the schema)"
-    )
-    parser.add_argument("--epsilon", type=float, help="unfairness up to this is tolerated (0.05)")
-    parser.add_argument(
         "--worlds",
         type=at_least(3, "worlds"),
         default=40,
@@ -57,7 +63,6 @@ def add_size(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seconds", type=seconds, default=60.0, help="time to take (%(default)g)")
     parser.add_argument("--seed", type=at_least(0, "seed"), default=0, help="seed of the simulation (%(default)s)")
-    parser.set_defaults(run=run_size)
 
 
 def run_size(options: argparse.Namespace) -> None:
@@ -94,20 +99,20 @@ def run_size(options: argparse.Namespace) -> None:
         differ_in=chosen_differences(None, len(schema.features)),
         features=schema,
         draws=options.worlds,
-        budget=Budget(options.seconds, _progress()),
+        budget=Budget(options.seconds, progress()),
         seed=options.seed,
     )
     lines = [
         *_what(options, schema, len(people)),
         "",
-        *_weeks(options, result.forecast, epsilon),
+        *weekly(options, result.forecast, epsilon),
         "",
         *_advice(options, result),
     ]
     print("\n".join(lines))
 
 
-def _progress() -> Callable[[float], None]:
+def progress() -> Callable[[float], None]:
     """Draws a bar on standard error, and removes it at the end."""
     from evenhand.cli.interview_terminal import BAR, bar
 
@@ -121,7 +126,8 @@ def _progress() -> Callable[[float], None]:
     return draw
 
 
-def _line(name: str, text: str) -> str:
+def line(name: str, text: str) -> str:
+    """A name, and what there is to say of it."""
     return f"{name:{NAME}}{text}"
 
 
@@ -138,15 +144,15 @@ def _what(options: argparse.Namespace, schema: Schema, n_people: int) -> list[st
     }
     made_up = "made up from the schema; pass --people for real ones" if options.people is None else str(options.people)
     return [
-        _line("features", f"{len(schema.features)} in {varying} columns, {unknowns:,} unknowns of the metric"),
-        _line("structure", reasons[structure_for(varying, "auto")]),
-        _line("decisions", f"{k} candidates, at most {options.capacity} chosen; {options.decisions_a_week} a week"),
-        _line("reviews", f"{options.reviews} of the {k * (k - 1) // 2:,} pairs of a decision"),
-        _line("people", f"{n_people:,}, {made_up}"),
+        line("features", f"{len(schema.features)} in {varying} columns, {unknowns:,} unknowns of the metric"),
+        line("structure", reasons[structure_for(varying, "auto")]),
+        line("decisions", f"{k} candidates, at most {options.capacity} chosen; {options.decisions_a_week} a week"),
+        line("reviews", f"{options.reviews} of the {k * (k - 1) // 2:,} pairs of a decision"),
+        line("people", f"{n_people:,}, {made_up}"),
     ]
 
 
-def _weeks(options: argparse.Namespace, forecast: Forecast, epsilon: float) -> list[str]:
+def weekly(options: argparse.Namespace, forecast: Forecast, epsilon: float) -> list[str]:
     """A row for each week, with the median and the interval."""
     n, worlds = options.decisions_a_week, len(forecast.counts)
     rows = [(f"week {week + 1}", forecast.between(week * n, (week + 1) * n)) for week in range(options.weeks)]
@@ -163,13 +169,13 @@ def _advice(options: argparse.Namespace, result: Sizing) -> list[str]:
     advice = "worth it" if saved >= WORTH else "not worth it"
     worlds = len(result.interviewed.counts)
     return [
-        _line("answers", answers_needed(options, result.forecast)),
-        _line("time", f"{1e3 * result.deciding:.0f} ms a decision, {1e3 * result.learning:.0f} ms to learn a review"),
-        _line(
+        line("answers", answers_needed(options, result.forecast)),
+        line("time", f"{1e3 * result.deciding:.0f} ms a decision, {1e3 * result.learning:.0f} ms to learn a review"),
+        line(
             "interview",
             f"{advice}: {result.questions} questions first leave {after:,.0f} unfair pairs of {before:,.0f}",
         ),
-        _line("", f"(medians of the same {worlds} worlds, {n * options.weeks} decisions, exact reviewers)"),
+        line("", f"(medians of the same {worlds} worlds, {n * options.weeks} decisions, exact reviewers)"),
     ]
 
 

@@ -22,6 +22,7 @@ LEAST_WORLDS = 3  # Simulated even if the time is over: fewer make no interval.
 LEAST_INTERVIEWED = 2
 FOR_INTERVIEWS = 0.4  # The share of the time for worlds with an interview first.
 QUESTION_PAIRS = 300  # From which a question of a simulated interview is chosen.
+Counts = tuple[int, ...]  # Of every decision.
 TIMED = 7  # Decisions of which the time is measured, the first one apart.
 
 
@@ -83,25 +84,55 @@ def size(
     deciding, learning = _times(bandit, people, plan, of_times)
     budget.start()  # kernels may have been compiled until now
     worlds = plausible_worlds(bandit, people, draws, of_worlds)
-    plain: list[tuple[int, ...]] = []
-    interviewed: list[tuple[int, ...]] = []
-    cost = 0.0
-    for world in worlds:
-        if len(plain) >= LEAST_WORLDS and not budget.next(1.0 - FOR_INTERVIEWS, cost):
-            break
-        start = budget.clock()
-        plain.append(world.unfair_pairs(bandit, people, plan, epsilon))
-        cost = max(cost, budget.clock() - start)
-    for world in worlds[: len(plain)]:
-        if len(interviewed) >= LEAST_INTERVIEWED and not budget.next(1.0, cost):
-            break
-        start = budget.clock()
+
+    def at_once(world: SimulatedWorld) -> Counts:
+        return world.unfair_pairs(bandit, people, plan, epsilon)
+
+    def after_interview(world: SimulatedWorld) -> Counts:
         expert = _interviewed(bandit, people, world, questions, epsilon, differ_in, features, seed)
-        interviewed.append(world.unfair_pairs(expert, people, plan, epsilon))
-        cost = max(cost, budget.clock() - start)
+        return world.unfair_pairs(expert, people, plan, epsilon)
+
+    plain = _played(worlds, at_once, budget, 1.0 - FOR_INTERVIEWS)
+    interviewed = _played(worlds[: len(plain)], after_interview, budget, 1.0, LEAST_INTERVIEWED)
     budget.each(1.0)
     without = Forecast(tuple(plain[: len(interviewed)]))
     return Sizing(Forecast(tuple(plain)), Forecast(tuple(interviewed)), without, questions, deciding, learning)
+
+
+def forecast_within(
+    bandit: FairBandit,
+    people: Floats,
+    plan: ReviewPlan,
+    *,
+    epsilon: float,
+    draws: int,
+    budget: Budget,
+    rng: np.random.Generator,
+) -> Forecast:
+    """The forecast of up to `draws` simulated worlds, as many as the budget allows."""
+    worlds = plausible_worlds(bandit, people, draws, rng)
+    counts = _played(worlds, lambda world: world.unfair_pairs(bandit, people, plan, epsilon), budget, 1.0)
+    budget.each(1.0)
+    return Forecast(tuple(counts))
+
+
+def _played(
+    worlds: list[SimulatedWorld],
+    unfair_pairs: Callable[[SimulatedWorld], Counts],
+    budget: Budget,
+    until: float,
+    least: int = LEAST_WORLDS,
+) -> list[Counts]:
+    """The unfair pairs of every decision in each world, of as many worlds as there is time for."""
+    counts: list[Counts] = []
+    cost = 0.0
+    for world in worlds:
+        if len(counts) >= least and not budget.next(until, cost):
+            break
+        start = budget.clock()
+        counts.append(unfair_pairs(world))
+        cost = max(cost, budget.clock() - start)
+    return counts
 
 
 def _interviewed(

@@ -17,7 +17,8 @@ from evenhand.rewards.model import TIE_BREAK, RewardModel, check_lengths
 
 Width = Literal["self_normalised", "paper"]
 
-REFRESH_EVERY = 256  # Rank-one updates between two fresh factorisations of V.
+REFRESH_EVERY = 256  # Rank-one updates between two fresh factorisations of V; with more features as many as these.
+SIDE_BY_SIDE = 16  # Candidates for whom a row of the inverse is read once: with many features reading takes longest.
 DRIFT_TOLERANCE = 1e-6  # How far V times the carried inverse may be from the identity when it is checked.
 NOISE_PRIOR_WEIGHT = 1.0  # The prior noise scale of 1 counts as much as this many outcomes.
 MOST_REWARD = 10.0  # The largest accepted reward, as a multiple of the bound on theta plus the noise scale.
@@ -58,7 +59,7 @@ class RidgeUCB(RewardModel):
       R = S = 1. As printed; but an estimate may be off by more than 1, so at high noise these intervals can miss, and
       optimistic rewards may exceed 1.
 
-    A round costs O(d^2); every REFRESH_EVERY outcomes the carried inverse is checked against V and recomputed.
+    A round costs O(d^2); now and then (REFRESH_EVERY) the carried inverse is checked against V and recomputed.
 
     >>> model = RidgeUCB(2, noise=0.1)
     >>> model.widths(np.array([[1.0, 0.0]])).round(3).tolist()
@@ -165,7 +166,7 @@ class RidgeUCB(RewardModel):
                 self._residuals += residual
                 self._log_det_ratio += math.log1p(spread)
                 self.n_outcomes += 1
-                if self.n_outcomes % REFRESH_EVERY == 0:
+                if self.n_outcomes % max(REFRESH_EVERY, self.n_features) == 0:
                     self._refresh()
         except BaseException:
             self.__dict__.update(before)
@@ -236,17 +237,20 @@ def fill_bounds(contexts: Floats, sums: Floats, radius: float, norm_bound: float
     """
     k, d = contexts.shape
     V_inv, theta = sums[d : 2 * d], sums[2 * d + 1]
-    reach = np.empty(d)
+    reach = np.empty((min(k, SIDE_BY_SIDE), d))
     for row in range(k):
-        x = contexts[row]
-        estimate, spread, square = 0.0, 0.0, 0.0
-        reach[:] = 0.0
-        for j in range(d):
-            for i in range(d):
-                reach[i] += V_inv[j, i] * x[j]  # V^-1 is symmetric: independent sums, which are vectorised
+        side = row % SIDE_BY_SIDE
+        if side == 0:
+            some = contexts[row : row + SIDE_BY_SIDE]
+            reach[:] = 0.0
+            for j in range(d):
+                for other in range(len(some)):
+                    for i in range(d):  # V^-1 is symmetric: independent sums, which are vectorised
+                        reach[other, i] += V_inv[j, i] * some[other, j]
+        x, estimate, spread, square = contexts[row], 0.0, 0.0, 0.0
         for j in range(d):
             estimate += x[j] * theta[j]
-            spread += x[j] * reach[j]
+            spread += x[j] * reach[side, j]
             square += x[j] * x[j]
         highest = norm_bound * math.sqrt(square) if most == np.inf else np.inf
         width = min(math.sqrt(max(spread, 0.0)) * radius, most, highest + abs(estimate))

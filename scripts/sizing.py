@@ -1,14 +1,15 @@
 """The table behind the sizing page: `python -m scripts.sizing` simulates desks and writes docs/assets/sizing.js.
 
 Each cell is what `evenhand size` forecasts for a made-up schema of that size: unfair pairs by week, with an 80%
-interval, and the same after an interview. Takes about --seconds for each of the cells; finished cells are kept, so an
-interrupted run goes on where it stopped.
+interval, and the same after an interview. Takes about --seconds of processor time for each of the cells, however busy
+the machine is; finished cells are kept, so an interrupted run goes on where it stopped.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ def cell(features: int, candidates: int, reviews: int, seconds: float) -> dict[s
         differ_in=chosen_differences(None, features),
         features=schema,
         draws=40,
-        budget=Budget(seconds, lambda used: None),
+        budget=Budget(seconds, lambda used: None, clock=time.process_time),
         seed=0,
     )
     return {
@@ -86,7 +87,7 @@ def _week(forecast: Forecast, week: int) -> list[float]:
 def main() -> None:
     """Fill in the cells that are missing."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=30.0, help="time for each cell (%(default)g)")
+    parser.add_argument("--seconds", type=float, default=30.0, help="processor time for each cell (%(default)g)")
     parser.add_argument("--anew", action="store_true", help="simulate all cells again")
     options = parser.parse_args()
     kept = {} if options.anew or not TABLE.exists() else json.loads(TABLE.read_text()[len(HEAD) :].rstrip(";\n"))

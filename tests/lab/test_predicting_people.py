@@ -11,11 +11,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evenhand.lab.people.answers import RatedPairs
-from evenhand.lab.people.learners import DEFAULT, LEARNERS
+from evenhand.lab.people.learners import DEFAULT, LEARNERS, BanditPredictor
 from evenhand.lab.people.peers import PEERS, Constant, gap_pieces
 from evenhand.lab.people.prediction import VOTES, predict
 from evenhand.lab.people.scores import BINS, area_under_curve, calibration_error, log_loss, reliability
 from evenhand.lab.people.study import Studies, load_studies
+from evenhand.metrics import default_learner
 from evenhand.testing.people import write_studies
 
 metrics = pytest.importorskip("sklearn.metrics")
@@ -113,3 +114,14 @@ def test_every_learner_of_the_registry_can_be_made() -> None:
     for entry in LEARNERS.values():
         assert entry.make(3, entry.cautions[0], 0).n_features == 3
         assert len(set(entry.cautions)) == len(entry.cautions)
+
+
+def test_the_default_is_judged_as_a_bandit_has_it(studies: Studies) -> None:
+    """Its learner is handed the answers as FairBandit hands them, so that a model of the person may take over."""
+    assert studies.ratings is not None
+    people = RatedPairs(studies.ratings, 0, "log", pool=400, n_folds=5, seed=0)
+    predictor = BanditPredictor(default_learner(people.contexts.shape[1], seed=0), people.name)
+    assert predictor.bandit.metric.plays_metric
+    predictor.learn(people.training(0))
+    assert predictor.bandit.fit_check.seen == len(people.training(0))
+    assert not predictor.bandit.metric.plays_metric

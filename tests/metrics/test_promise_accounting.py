@@ -242,7 +242,7 @@ def test_mass_that_no_metric_would_lose_ends_the_promise() -> None:
     hidden = math.log(1.0 / 0.025)  # what sampling may hide
     for log_mass, ends in ((-budget - hidden + 0.01, False), (-budget - hidden - 0.01, True)):
         learner = VersionSpace(3, epsilon=0.01, error_rate=1e-3, seed=3)
-        learner._density = replace(learner._density, log_mass=log_mass)
+        learner._history = replace(learner._history, density=replace(learner._density, log_mass=log_mass))
         assert (learner.flags_left is None) == ends
         assert learner.promise.startswith("The answers leave less" if ends else "At most 0 more decisions")
 

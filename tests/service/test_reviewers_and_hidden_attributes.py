@@ -31,6 +31,8 @@ def hiding(ask: Asking) -> Asking:
     made = ask("POST", f"{DESK}/decisions", {"candidates": people}, headers={"Idempotency-Key": "day 1"}).json()
     decision = f"{DESK}/decisions/{made['id']}"
     assert ask("POST", f"{decision}/outcomes", {"rewards": {made["chosen"][0]: 0.5}}).status_code == 201
+    override = {"chosen": ["c2"], "reason": "a quota by origin: north"}
+    assert ask("POST", f"{decision}/overrides", override).status_code == 201
     item = wait_for(lambda: ask("GET", f"{DESK}/review/next", by="Ada").json()["item"], what="a pair", pause=0.05)
     answered = ask("POST", f"{DESK}/review/answers", {**SHOWN, "item": item, "answer": "unfair"}, by="Ada")
     assert answered.status_code == 201, answered.text

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -133,6 +135,30 @@ def test_uploads_are_checked_before_anything_is_stored(ask: Asking) -> None:
     for body, sentence in cases:
         assert sentence in is_problem(ask("POST", "/api/desks", body), 422)["detail"]
         assert ask("GET", "/api/desks/mine").status_code == 404
+
+
+def test_one_model_is_tried_at_a_time(ask: Asking, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A second one is refused with a time; as many as there are threads to read with would stop the whole service."""
+    begun, go = threading.Event(), threading.Event()
+
+    def slow(*_: Any) -> None:
+        begun.set()
+        assert go.wait(60)
+
+    monkeypatch.setattr("evenhand.desk.opening.check_in_child", slow)
+    body = uploaded(LogisticRegression().fit(np.array([[0.0, 1.0], [1.0, 0.0]]), [0, 1]))
+    with ThreadPoolExecutor(1) as other:
+        first = other.submit(ask, "POST", "/api/desks", body)
+        try:
+            assert begun.wait(60)
+            refused = ask("POST", "/api/desks", body | {"name": "second"})
+            assert "another model is being tried" in is_problem(refused, 503, "unavailable")["detail"]
+            assert refused.headers["retry-after"] == "5"
+            assert ask("POST", "/api/desks", {"name": "plain", "n_features": 2}).status_code == 201
+        finally:
+            go.set()
+        assert first.result().status_code == 201
+    assert ask("POST", "/api/desks", body | {"name": "second"}).status_code == 201
 
 
 @pytest.mark.process

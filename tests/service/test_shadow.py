@@ -88,6 +88,22 @@ def test_reviewers_see_whose_decision_waits(shadow: Asking) -> None:
     assert record["action"] == {"chosen": ["c0"]}
 
 
+def test_scores_that_came_later_are_not_shown_either(shadow: Asking) -> None:
+    """A desk that hides attributes: the other system computed its scores from them, and a reviewer could invert that."""
+    about = f"{DESK}/decisions/{decided(shadow)['id']}"
+    scores = {"c0": 0.7316205, "c1": 0.1234567, "c2": 0.5}
+    assert shadow("POST", f"{about}/actions", {"chosen": ["c0"], "scores": scores}, by="decider").status_code == 201
+    shown = shadow("GET", about, by="reviewer")
+    assert "0.7316205" in shown.text
+    shadow("POST", f"{DESK}/settings", {"changes": {"reviewing": {"hidden": ["feature 2"]}}})
+    hidden = shadow("GET", about, by="reviewer")
+    assert not any(str(score) in hidden.text for score in (0.7316205, 0.1234567))
+    assert hidden.json()["explanation"]["action"] == {"chosen": ["c0"]}
+    (action,) = hidden.json()["record"]["followed_by"]
+    assert action["body"]["chosen"] == ["c0"]
+    assert "worst_residual" not in hidden.json()["explanation"]
+
+
 def test_the_client_does_the_same(shadow: Asking) -> None:
     """With keys: sent twice, each is recorded once."""
     with DeskClient(shadow.url, ADMIN) as client:

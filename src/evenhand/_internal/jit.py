@@ -21,7 +21,10 @@ Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 FLOAT = np.dtype(np.float64)
 
-COMPILING = "compiling numerical kernels; this happens once per installation (`evenhand warm-up` does it in advance)"
+COMPILING = (
+    "compiling numerical kernels, about half a minute; this happens once per installation "
+    "(`evenhand warm-up` does it in advance)"
+)
 PATIENCE_SECONDS = 1.0  # Compiling is logged once it has taken this long.
 
 log = logging.getLogger(__name__)

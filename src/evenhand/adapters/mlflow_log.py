@@ -126,7 +126,7 @@ class MlflowRun:
             raise InvalidInput(f"{root} must have the results of an experiment: {error.strerror}") from None
         if record["experiment"] not in known:
             raise InvalidInput(f"{root} has results of an unknown experiment, {record['experiment']!r}")
-        findings = known[record["experiment"]].analyse(table)
+        findings = known[record["experiment"]].findings(table)
         self.log_tags({"evenhand.experiment": record["experiment"], "mlflow.note.content": record["claim"]})
         self.log_params({"options": record["options"], "settings": record["common_settings"]})
         self.log_params({"cases": record["cases"], "seeds": record["seeds"], "varied": record["varied_settings"]})

@@ -6,8 +6,17 @@ import argparse
 import math
 import re
 from datetime import UTC, datetime, timedelta
+from typing import TypeAlias
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+
+
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def command(commands: Commands, name: str, summary: str) -> argparse.ArgumentParser:
+    """The parser of one of several commands: the summary stands in their list, and begins the command's own help."""
+    return commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
 
 
 class at_least:

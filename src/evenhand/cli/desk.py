@@ -7,7 +7,7 @@ import json
 from contextlib import closing
 
 from evenhand.cli._database_options import add_database, database_of
-from evenhand.cli._options import at_least
+from evenhand.cli._options import at_least, command
 from evenhand.cli.size import add_horizon
 
 ACTOR = "command line"
@@ -16,12 +16,12 @@ ACTOR = "command line"
 def add_desk(parser: argparse.ArgumentParser) -> None:
     """The options of `evenhand desk ...`."""
     actions = parser.add_subparsers(dest="action", required=True)
-    live = actions.add_parser("live", help="make a desk in shadow mode decide, from its next decision on")
-    shadow = actions.add_parser("shadow", help="let a desk only say what it would decide, beside another system")
+    live = command(actions, "live", "make a desk in shadow mode decide, from its next decision on")
+    shadow = command(actions, "shadow", "let a desk only say what it would decide, beside another system")
     for action, to in ((live, "live"), (shadow, "shadow")):
         action.add_argument("--reason", help="stays in the ledger for good: name nobody")
         action.set_defaults(run=run_switch, to=to)
-    report = actions.add_parser("differences", help="where a desk in shadow mode and the system in force differ")
+    report = command(actions, "differences", "where a desk in shadow mode and the system in force differ")
     report.add_argument("--last", type=at_least(1, "last"), metavar="N", help="the newest N decisions (200)")
     report.add_argument("--json", action="store_true", help="all figures, as JSON")
     report.set_defaults(run=run_differences)

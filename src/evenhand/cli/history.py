@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evenhand.cli._options import at_least
+from evenhand.cli._options import at_least, command
 from evenhand.cli._output import write_lines
 from evenhand.errors import InvalidInput
 
@@ -22,10 +22,10 @@ MOST_PRINTED = 100
 def add_history(parser: argparse.ArgumentParser) -> None:
     """The options of `evenhand history ...`."""
     actions = parser.add_subparsers(dest="action", required=True)
-    show = actions.add_parser("show", help="read a table: rounds, refused rows, chances, and what cannot be estimated")
+    show = command(actions, "show", "read a table: rounds, refused rows, chances, and what cannot be estimated")
     _add_table(show)
     show.set_defaults(run=run_show)
-    evaluate = actions.add_parser("evaluate", help="what evenhand and others would have earned, as a page with figures")
+    evaluate = command(actions, "evaluate", "what evenhand and others would have earned, as a page with figures")
     _add_table(evaluate)
     evaluate.add_argument("--output", type=Path, default=Path("history.html"), help="the page (%(default)s)")
     evaluate.add_argument(
@@ -44,12 +44,12 @@ def add_history(parser: argparse.ArgumentParser) -> None:
     evaluate.add_argument("--tolerance", type=float, default=0.05, help="gaps may exceed distances by (%(default)s)")
     evaluate.add_argument("--seed", type=at_least(0, "seed"), default=0, help="of folds and bootstrap (%(default)s)")
     evaluate.set_defaults(run=run_evaluate)
-    warm = actions.add_parser("warm-up", help="a bandit that has learned from the past, saved to a file")
+    warm = command(actions, "warm-up", "a bandit that has learned from the past, saved to a file")
     _add_table(warm)
     warm.add_argument("--output", type=Path, required=True, metavar="FILE.eh", help="the bandit")
     warm.add_argument("--seed", type=at_least(0, "seed"), default=0, help="(%(default)s)")
     warm.set_defaults(run=run_warm_up)
-    export = actions.add_parser("export", help="JSON lines for `evenhand ledger import`, the warm start of a desk")
+    export = command(actions, "export", "JSON lines for `evenhand ledger import`, the warm start of a desk")
     _add_table(export)
     export.add_argument("--output", type=Path, help="(standard output)")
     export.set_defaults(run=run_export)

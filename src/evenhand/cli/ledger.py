@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evenhand.cli._database_options import add_database, database_of, names_database
+from evenhand.cli._options import command
 from evenhand.cli.ledger_erase import add_erase
 from evenhand.cli.ledger_heads import add_heads
 from evenhand.cli.ledger_import import add_import
@@ -35,31 +36,31 @@ Known = tuple[int, str] | None
 def add_ledger(parser: argparse.ArgumentParser) -> None:
     """The options of `evenhand ledger ...`."""
     actions = parser.add_subparsers(dest="action", required=True)
-    listing = actions.add_parser("list", help="all desks, with their number of events and the time of the last")
+    listing = command(actions, "list", "all desks, with their number of events and the time of the last")
     listing.set_defaults(run=run_list)
-    verify = actions.add_parser("verify", help="check every hash and link of a ledger, or of an exported one")
+    verify = command(actions, "verify", "check every hash and link of a ledger, or of an exported one")
     verify.add_argument("desk", nargs="?", help="a desk's name (all desks); or a file, if it has a suffix or a slash")
     verify.add_argument("--file", type=Path, help="a file written by `ledger export`, instead of a desk")
     verify.add_argument("--known", metavar="SEQ:HASH", help="an event as noted before: detects a ledger cut short")
     verify.add_argument("--heads", type=Path, metavar="FILE", help="signed heads as kept elsewhere, one a line")
     verify.set_defaults(run=run_verify)
-    replay = actions.add_parser("replay", help="make every decision again from the first event on, and compare")
+    replay = command(actions, "replay", "make every decision again from the first event on, and compare")
     replay.add_argument("desk", help="a desk's name")
     replay.set_defaults(run=run_replay)
-    fit = actions.add_parser("fit", help="whether the reviewers' answers of a desk follow a metric")
+    fit = command(actions, "fit", "whether the reviewers' answers of a desk follow a metric")
     fit.add_argument("desk", help="a desk's name")
     fit.set_defaults(run=run_fit)
-    export = actions.add_parser("export", help="write a ledger as lines of JSON")
+    export = command(actions, "export", "write a ledger as lines of JSON")
     export.add_argument("desk", help="a desk's name")
     export.add_argument("--format", choices=FORMATS, default="jsonl", help="all but jsonl: for Vowpal Wabbit")
     export.add_argument("--output", type=Path, help="the file (standard output)")
     export.add_argument("--even-if-damaged", action="store_true", help="write what there is of a damaged ledger")
     export.set_defaults(run=run_export)
-    erase = actions.add_parser("erase", help="erase what a ledger says about a person; its hashes stay right")
+    erase = command(actions, "erase", "erase what a ledger says about a person; its hashes stay right")
     add_erase(erase)
-    importing = actions.add_parser("import", help="a warm start from past decisions, outcomes and reviews")
+    importing = command(actions, "import", "a warm start from past decisions, outcomes and reviews")
     add_import(importing)
-    opening = actions.add_parser("open", help="a new desk, with settings from options and files")
+    opening = command(actions, "open", "a new desk, with settings from options and files")
     add_open(opening)
     add_heads(actions)
     for action in (listing, verify, replay, fit, export, erase, importing, opening):

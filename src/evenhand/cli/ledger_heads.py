@@ -9,7 +9,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 from evenhand.cli._database_options import add_database, database_of
-from evenhand.cli._options import at_least
+from evenhand.cli._options import at_least, command
 from evenhand.errors import InvalidInput, UnknownRecord
 
 if TYPE_CHECKING:
@@ -18,21 +18,21 @@ if TYPE_CHECKING:
 
 def add_heads(actions: Any) -> None:
     """The options of these commands."""
-    sign = actions.add_parser("sign", help="sign where ledgers end now; a running service does so by itself")
+    sign = command(actions, "sign", "sign where ledgers end now; a running service does so by itself")
     sign.add_argument("desk", nargs="?", help="a desk's name (all desks, and the service's own stream)")
     sign.set_defaults(run=run_sign)
-    heads = actions.add_parser("heads", help="print the signed heads of a desk, one JSON object a line, to be kept")
+    heads = command(actions, "heads", "print the signed heads of a desk, one JSON object a line, to be kept")
     heads.add_argument("desk", nargs="?", help="a desk's name (the newest head of each)")
     heads.set_defaults(run=run_heads)
-    prove = actions.add_parser("prove", help="prove that an event is in a ledger, or that one continues an earlier one")
+    prove = command(actions, "prove", "prove that an event is in a ledger, or that one continues an earlier one")
     prove.add_argument("desk", help="a desk's name")
     prove.add_argument("--event", metavar="ID", help="the event to be proved to be among the first SIZE")
     prove.add_argument("--first", type=at_least(1, "first"), metavar="N", help="the size of an earlier head")
     prove.add_argument("--size", type=at_least(1, "size"), metavar="SIZE", help="of a head (of the newest)")
     prove.set_defaults(run=run_prove)
-    keys = actions.add_parser("keys", help="the public keys that heads are signed with")
+    keys = command(actions, "keys", "the public keys that heads are signed with")
     keys.set_defaults(run=run_keys)
-    rotate = actions.add_parser("rotate-key", help="sign with a new key from now on, which the one before endorses")
+    rotate = command(actions, "rotate-key", "sign with a new key from now on, which the one before endorses")
     rotate.set_defaults(run=run_rotate)
     for action in (sign, heads, prove, keys, rotate):
         add_database(action)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from evenhand.cli._options import at_least
+from evenhand.cli._options import at_least, command
 from evenhand.cli._output import discard_stdout
 from evenhand.cli.backup import add_backup, add_restore
 from evenhand.cli.datasets import add_datasets
@@ -32,7 +32,7 @@ EXTRAS = {
     "witness": "service",
     "ledger": "desk",
     "desk": "desk",
-    "report": "report",
+    "report": "desk",
     "history": "history",
     "backup": "desk",
     "restore": "desk",
@@ -45,28 +45,31 @@ NOT_USAGE = (CannotListen, CannotWrite, DamagedLedger, LedgerUnavailable, NewerF
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status: 0 done, 1 something is wrong or unavailable, 2 wrong usage."""
-    parser = argparse.ArgumentParser(prog="evenhand", description="Fair decisions under an unknown metric.")
-    parser.add_argument("--version", action="version", version=f"evenhand {__version__}")
-    commands = parser.add_subparsers(dest="command", required=True)
-    _add_demo(commands.add_parser("demo", help="a simulated lending desk: a table and a picture"))
-    add_schema(commands.add_parser("schema", help="the features of people: propose from a table, show, check"))
-    add_size(commands.add_parser("size", help="unfair pairs, answers and times to expect of a desk, before it runs"))
-    _add_interview(commands.add_parser("interview", help="questions to a reviewer before a desk goes live"))
-    add_history(commands.add_parser("history", help="past decisions: read, evaluate policies on them, start warm"))
-    add_serve(commands.add_parser("serve", help="decisions and reviews over HTTP, with pages; --demo to try it"))
-    add_token(commands.add_parser("token", help="access tokens of the service: create, rotate, revoke, list"))
-    add_ledger(
-        commands.add_parser("ledger", help="the ledgers of desks: list, verify, export, import, sign, prove, ...")
+    parser = argparse.ArgumentParser(
+        prog="evenhand", description="Even-handed decisions when you only know unfairness when you see it."
     )
-    add_desk(commands.add_parser("desk", help="make a desk live, put it into shadow mode, or show the differences"))
-    add_report(commands.add_parser("report", help="the audit report of a desk for a period, as HTML and PDF"))
-    add_witness(commands.add_parser("witness", help="keep signed heads elsewhere, and report contradictions"))
-    add_backup(commands.add_parser("backup", help="a verified copy of an SQLite ledger, made while it is in use"))
-    add_restore(commands.add_parser("restore", help="a backup as the ledger again; erased people are erased again"))
-    add_datasets(commands.add_parser("datasets", help="tables of real people: list, show, write as CSV and schema"))
-    _add_lab(commands.add_parser("lab", help="experiments: list, run, report"))
-    _add_warm_up(commands.add_parser("warm-up", help="compile all numerical kernels now, for images"))
+    parser.add_argument("--version", action="version", version=f"evenhand {__version__}")
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND")
+    _add_demo(command(commands, "demo", "a simulated lending desk: a table and a picture"))
+    add_schema(command(commands, "schema", "the features of people: propose from a table, show, check"))
+    add_size(command(commands, "size", "unfair pairs, answers and times to expect of a desk, before it runs"))
+    _add_interview(command(commands, "interview", "questions to a reviewer before a desk goes live"))
+    add_history(command(commands, "history", "past decisions: read, evaluate policies on them, start warm"))
+    add_serve(command(commands, "serve", "decisions and reviews over HTTP, with pages; --demo to try it"))
+    add_token(command(commands, "token", "access tokens of the service: create, rotate, revoke, list"))
+    add_ledger(command(commands, "ledger", "the ledgers of desks: list, verify, export, import, sign, prove and more"))
+    add_desk(command(commands, "desk", "make a desk live, put it into shadow mode, or show the differences"))
+    add_report(command(commands, "report", "the audit report of a desk for a period, as HTML and PDF"))
+    add_witness(command(commands, "witness", "keep signed heads elsewhere, and report contradictions"))
+    add_backup(command(commands, "backup", "a verified copy of an SQLite ledger, made while it is in use"))
+    add_restore(command(commands, "restore", "a backup as the ledger again; erased people are erased again"))
+    add_datasets(command(commands, "datasets", "tables of real people: list, show, write as CSV and schema"))
+    _add_lab(command(commands, "lab", "experiments: list, run, report"))
+    _add_warm_up(command(commands, "warm-up", "compile all numerical kernels now, for images"))
     options = parser.parse_args(arguments)
+    if options.command is None:
+        parser.print_help(sys.stderr)
+        return 2
     try:
         status: int | None = options.run(options)
         sys.stdout.flush()
@@ -86,9 +89,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _add_demo(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--rounds", type=at_least(1, "rounds"), default=1500, help="number of rounds (%(default)s)")
-    parser.add_argument("--seed", type=at_least(0, "seed"), default=0, help="seed of the simulated world (%(default)s)")
-    parser.add_argument("--picture", type=_drawable, default=Path("demo.png"), help="file of the picture (%(default)s)")
+    parser.add_argument(
+        "--rounds", type=at_least(1, "rounds"), default=1500, help="number of rounds (%(default)s)", metavar="N"
+    )
+    parser.add_argument(
+        "--seed", type=at_least(0, "seed"), default=0, metavar="N", help="seed of the simulated world (%(default)s)"
+    )
+    parser.add_argument(
+        "--picture", type=_drawable, default=Path("demo.png"), metavar="FILE", help="file of the picture (%(default)s)"
+    )
     parser.set_defaults(run=_demo)
 
 
@@ -148,9 +157,9 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
 
 def _add_lab(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True)
-    listing = actions.add_parser("list", help="all experiments and what they test")
+    listing = command(actions, "list", "all experiments and what they test")
     listing.set_defaults(run=_list)
-    run = actions.add_parser("run", help="run experiments; finished cases are not run again")
+    run = command(actions, "run", "run experiments; finished cases are not run again")
     run.add_argument("names", nargs="+", metavar="NAME", help="experiments, or all")
     run.add_argument("--quick", action="store_true", help="fewer rounds and settings, as a trial")
     run.add_argument("--jobs", type=at_least(1, "jobs"), default=None, help="processes (one for each core)")
@@ -166,11 +175,11 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
         help="scale of the numbers in the data (%(default)s)",
     )
     run.set_defaults(run=_run)
-    report = actions.add_parser("report", help="write one HTML page of results")
+    report = command(actions, "report", "write one HTML page of results")
     report.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders written by `lab run`")
     report.add_argument("--output", type=_drawable, default=Path("report.html"), help="the page (%(default)s)")
     report.set_defaults(run=_report)
-    mlflow = actions.add_parser("mlflow", help="log results to MLflow, an experiment a run")
+    mlflow = command(actions, "mlflow", "log results to MLflow, an experiment a run")
     mlflow.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders written by `lab run`")
     mlflow.add_argument("--tracking-uri", metavar="URI", help="where MLflow keeps runs (its own default)")
     mlflow.add_argument("--experiment", default="evenhand lab", help="the experiment in MLflow (%(default)s)")

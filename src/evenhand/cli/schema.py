@@ -8,11 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from evenhand.cli._options import command
+
 
 def add_schema(parser: argparse.ArgumentParser) -> None:
     """The options of `evenhand schema ...`."""
     actions = parser.add_subparsers(dest="action", required=True)
-    propose = actions.add_parser("propose", help="propose a schema for a table of people, as JSON to edit")
+    propose = command(actions, "propose", "propose a schema for a table of people, as JSON to edit")
     propose.add_argument("table", type=Path, help="people, a CSV, Parquet or Arrow file with named columns")
     propose.add_argument("--carry", action="append", default=[], metavar="COLUMN", help="not to use; can be repeated")
     for kind, what in (("category", "codes"), ("ordinal", "grades")):
@@ -21,14 +23,14 @@ def add_schema(parser: argparse.ArgumentParser) -> None:
         )
     propose.add_argument("--text", action="store_true", help="write a table to read instead of JSON")
     propose.set_defaults(run=run_propose)
-    show = actions.add_parser("show", help="show a schema as a table")
+    show = command(actions, "show", "show a schema as a table")
     show.add_argument("schema", type=Path, help="a JSON file")
     show.set_defaults(run=run_show)
-    fit = actions.add_parser("fit", help="choose scales that are open, after editing, by a table of people")
+    fit = command(actions, "fit", "choose scales that are open, after editing, by a table of people")
     fit.add_argument("schema", type=Path, help="a JSON file, with scale auto, or quantile without knots")
     fit.add_argument("table", type=Path, help="people, a CSV, Parquet or Arrow file with named columns")
     fit.set_defaults(run=run_fit)
-    check = actions.add_parser("check", help="whether the people in a table fit a schema")
+    check = command(actions, "check", "whether the people in a table fit a schema")
     check.add_argument("schema", type=Path, help="a JSON file")
     check.add_argument("table", type=Path, help="people, a CSV, Parquet or Arrow file with named columns")
     check.set_defaults(run=run_check)

@@ -21,18 +21,26 @@ def add_serve(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--without-tokens", action="store_true", help="allow every request everything; loopback only")
     limits = ServiceSettings
-    parser.add_argument("--max-body", type=int, metavar="BYTES", help=f"of a request body ({limits.max_body})")
-    parser.add_argument("--max-candidates", type=int, metavar="N", help=f"of one decision ({limits.max_candidates})")
+    parser.add_argument("--max-body", type=int, metavar="BYTES", help=f"size of a request body ({limits.max_body})")
+    parser.add_argument(
+        "--max-candidates",
+        type=int,
+        metavar="N",
+        help=f"candidates of a decision ({limits.max_candidates})",
+    )
     parser.add_argument("--rate", type=float, metavar="N", help=f"requests per second of one token ({limits.rate:g})")
     parser.add_argument("--burst", type=float, metavar="N", help=f"requests of one token at once ({limits.burst:g})")
     parser.add_argument(
-        "--wrong-tokens", type=float, metavar="N", help=f"per minute from one address ({limits.wrong_tokens:g})"
+        "--wrong-tokens",
+        type=float,
+        metavar="N",
+        help=f"wrong tokens a minute from an address ({limits.wrong_tokens:g})",
     )
     parser.add_argument("--demo", action="store_true", help="serve a sample lending desk; nothing is kept")
     parser.add_argument(
         "--size",
         choices=("small", "large"),
-        help="of the demo: 5 people for one loan, or 50 for ten, with 24 features each (small)",
+        help="size of the demo: 5 people for one loan, or 50 with 24 features each for ten (small)",
     )
     parser.add_argument("--no-request-log", action="store_true", help="do not log requests")
     parser.set_defaults(run=run_serve)

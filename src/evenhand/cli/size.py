@@ -23,7 +23,7 @@ NAME = 12  # The width of the first column.
 
 def add_size(parser: argparse.ArgumentParser) -> None:
     """The options of `evenhand size`."""
-    parser.description = "Simulates desks with this schema; says which unfair pairs, answers and times to expect."
+    parser.description = "Simulate desks with this schema, and print the unfair pairs, answers and times to expect."
     parser.add_argument("schema", type=Path, help="the features of a candidate, a JSON file")
     parser.add_argument(
         "--candidates", type=at_least(2, "candidates"), required=True, metavar="K", help="candidates in a decision"
@@ -31,7 +31,9 @@ def add_size(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--reviews", type=at_least(0, "reviews"), required=True, metavar="R", help="pairs of a decision reviewed"
     )
-    parser.add_argument("--capacity", type=at_least(1, "capacity"), default=1, help="chosen at most (%(default)s)")
+    parser.add_argument(
+        "--capacity", type=at_least(1, "capacity"), default=1, metavar="N", help="maximum number chosen (%(default)s)"
+    )
     parser.add_argument(
         "--people", type=Path, help="people like the candidates: CSV, Parquet or Arrow (made up from the schema)"
     )
@@ -43,10 +45,22 @@ def add_size(parser: argparse.ArgumentParser) -> None:
 def add_horizon(parser: argparse.ArgumentParser) -> None:
     """The options that say how far to look ahead, and how long to simulate."""
     parser.add_argument(
-        "--decisions-a-week", type=at_least(1, "decisions-a-week"), default=20, metavar="N", help="(%(default)s)"
+        "--decisions-a-week",
+        type=at_least(1, "decisions-a-week"),
+        default=20,
+        metavar="N",
+        help="number of decisions a week (%(default)s)",
     )
-    parser.add_argument("--weeks", type=at_least(1, "weeks"), default=4, help="to look ahead (%(default)s)")
-    parser.add_argument("--worlds", type=at_least(3, "worlds"), default=40, help="to simulate at most (%(default)s)")
+    parser.add_argument(
+        "--weeks", type=at_least(1, "weeks"), default=4, metavar="N", help="number of weeks to look ahead (%(default)s)"
+    )
+    parser.add_argument(
+        "--worlds",
+        type=at_least(3, "worlds"),
+        default=40,
+        metavar="N",
+        help="maximum number of simulated worlds (%(default)s)",
+    )
     parser.add_argument("--seconds", type=seconds, default=60.0, help="time to take (%(default)g)")
     parser.add_argument("--seed", type=at_least(0, "seed"), default=0, help="seed of the simulation (%(default)s)")
 

@@ -8,28 +8,28 @@ from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 from evenhand.cli._database_options import add_database, database_of
-from evenhand.cli._options import duration, moment
+from evenhand.cli._options import command, duration, moment
 from evenhand.service.settings import ROLES
 
 
 def add_token(parser: argparse.ArgumentParser) -> None:
     """The options of `evenhand token ...`."""
     actions = parser.add_subparsers(dest="action", required=True)
-    create = actions.add_parser("create", help="create a token; its secret is shown once")
+    create = command(actions, "create", "create a token; its secret is shown once")
     create.add_argument("name", help="the holder: the actor in the ledger")
     create.add_argument("--role", action="append", required=True, choices=ROLES, help="can be repeated")
     create.add_argument("--desk", action="append", help="a desk it is for; can be repeated (all desks)")
     create.set_defaults(run=run_create)
-    rotate = actions.add_parser("rotate", help="a new secret for a token, shown once")
+    rotate = command(actions, "rotate", "a new secret for a token, shown once")
     rotate.add_argument("name", help="its name or id")
     rotate.add_argument(
         "--overlap", type=duration, default=timedelta(0), metavar="TIME", help="how long the old secret works (0s)"
     )
     rotate.set_defaults(run=run_rotate)
-    revoke = actions.add_parser("revoke", help="revoke a token")
+    revoke = command(actions, "revoke", "revoke a token")
     revoke.add_argument("name", help="its name or id")
     revoke.set_defaults(run=run_revoke)
-    listing = actions.add_parser("list", help="list all tokens, without their secrets")
+    listing = command(actions, "list", "list all tokens, without their secrets")
     listing.set_defaults(run=run_list)
     for action, default in ((create, "never"), (rotate, "as before")):
         action.add_argument(

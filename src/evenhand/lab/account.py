@@ -76,6 +76,14 @@ class Account:
         self.epsilon = epsilon
         self._rows = array("d")  # of each round its score, and the rounds flagged by reviewers so far
         self._flagged: set[int] = set()
+        self.allowed = math.nan
+        """The least number of flagged rounds in all that was promised at any time; not a number if none was."""
+
+    def promised(self, flags_left: int | None) -> None:
+        """Note how many more rounds can be flagged, as the policy says now."""
+        if flags_left is not None:
+            in_all = float(flags_left + len(self._flagged))
+            self.allowed = in_all if math.isnan(self.allowed) else min(self.allowed, in_all)
 
     def add(self, decision: Decision, expected_rewards: Floats, truth: Truth, reviews: Sequence[Arrival] = ()) -> None:
         """Add a decision, its candidates' expected rewards (k,), and the reviews that arrived after it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +64,25 @@ class Experiment:
     needs: tuple[str, ...] = ()
     """Modules of optional packages; "all" leaves the experiment out where one is not installed."""
 
+    def findings(self, table: pl.DataFrame) -> Findings:
+        """The analysis, and whether in any run more rounds were flagged than `flags_left` said at any time."""
+        found = self.analyse(table)
+        return replace(found, checks=(*found.checks, *_promises_kept(table)))
+
     @property
     def is_installed(self) -> bool:
         """Whether every module that it needs can be imported."""
         return all(importlib.util.find_spec(module) is not None for module in self.needs)
+
+
+def _promises_kept(table: pl.DataFrame) -> tuple[Check, ...]:
+    """One check of all runs that promised something to an exact reviewer; none where no run did."""
+    if "allowed" not in table.columns:
+        return ()
+    runs = table.group_by("case").agg(pl.col("flagged_rounds_by_reviewer", "allowed").max())
+    promised = runs.filter(pl.col("allowed").is_not_nan())
+    if not len(promised):
+        return ()
+    above = promised.filter(pl.col("flagged_rounds_by_reviewer") > pl.col("allowed"))
+    claim = "flags_left was never exceeded, whenever it was read"
+    return (Check(claim, f"exceeded in {len(above)} of {len(promised)} runs", "none", len(above) == 0),)

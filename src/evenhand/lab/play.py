@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from evenhand._internal.randomness import Seed
 from evenhand.auditors import Arrival, Auditor, Truth, arriving
+from evenhand.bandit import FairBandit
 from evenhand.baselines import Policy
 from evenhand.environments import FairEnvironment
 from evenhand.errors import InvalidInput
@@ -41,6 +42,10 @@ def _learn(policy: Policy, decision: Decision, rewards: Mapping[int, float], rev
             policy.learn(about, review=review)
 
 
+def _flags_left(policy: Policy) -> int | None:
+    return policy.flags_left if isinstance(policy, FairBandit) else None
+
+
 def play(
     policy: Policy,
     world: FairEnvironment,
@@ -73,7 +78,9 @@ def play(
             "truth must have distances(contexts) and excess(decision), as truth=MahalanobisAuditor(A) does, "
             f"got {truth!r} with a {type(auditor).__name__}"
         )
+    account.promised(_flags_left(policy))
     for decision, reviews in decisions(policy, world, auditor, rounds=rounds, seed=seed):
         account.add(decision, world.expected_rewards(decision.contexts), known, reviews)
+        account.promised(_flags_left(policy))
         each()
     return account

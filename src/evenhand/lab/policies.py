@@ -11,6 +11,7 @@ from evenhand.baselines import BASELINES, Facts, Policy
 from evenhand.errors import InvalidInput
 from evenhand.metrics import (
     BayesPoint,
+    ByEvidence,
     Ellipsoid,
     MetricLearner,
     PerPair,
@@ -22,8 +23,18 @@ from evenhand.rewards import KnownReward
 
 Make = Callable[[Facts, Seed], Policy]
 
+
+def _without_last_resort(facts: Facts, seed: Seed) -> MetricLearner:
+    """The default learner for reviewers who follow a metric, however badly it fits."""
+    learner = default_learner(facts.n_features, epsilon=facts.epsilon, seed=seed)
+    assert isinstance(learner, ByEvidence)
+    return ByEvidence(learner.learners)
+
+
 LEARNERS: dict[str, Callable[[Facts, Seed], MetricLearner]] = {
     "evenhand": lambda facts, seed: default_learner(facts.n_features, epsilon=facts.epsilon, seed=seed),
+    "evenhand-without-last-resort": _without_last_resort,
+    "rate-learned": lambda facts, seed: BayesPoint(facts.n_features, epsilon=facts.epsilon, error_rate=None),
     "bayes-point": lambda facts, seed: BayesPoint(facts.n_features, epsilon=facts.epsilon),
     "projected-volume": lambda facts, seed: ProjectedVolume(facts.n_features, epsilon=facts.epsilon, seed=seed),
     "version-space": lambda facts, seed: VersionSpace(facts.n_features, epsilon=facts.epsilon, seed=seed),

@@ -25,6 +25,9 @@ TURNS_PER_ROUND = 1e-4
 ACROSS = 0.5
 """Distance across groups, as a multiple of the distance within a group."""
 
+SOFTNESS = 0.1
+"""How much the threshold of one who hesitates moves, in distance."""
+
 NOISE = 0.1
 """The share of pairs that pure noise flags."""
 
@@ -33,6 +36,7 @@ FOLLOWS: Mapping[str, Callable[[Floats, Seed], Auditor]] = MappingProxyType(
         "metric": lambda A, seed: auditors.MahalanobisAuditor(A),
         "wobble 2%": lambda A, seed: auditors.WobblingAuditor(A, 0.02, seed=seed),
         "wobble 10%": lambda A, seed: auditors.WobblingAuditor(A, 0.1, seed=seed),
+        "moving threshold": lambda A, seed: auditors.SoftAuditor(auditors.MahalanobisAuditor(A), SOFTNESS, seed=seed),
         "l1 norm": lambda A, seed: auditors.NormAuditor(A, 1),
         "rotation": lambda A, seed: auditors.RotatingAuditor(A, TURNS_PER_ROUND),
         "groups": lambda A, seed: auditors.GroupAuditor(A, ACROSS * A, feature=0),
@@ -100,6 +104,11 @@ class ReviewerSetting:
     def __post_init__(self) -> None:
         for name, options in (("follows", FOLLOWS), ("shows", SHOWS), ("errs", ERRS), ("panel", [*PANELS, None])):
             check_one_of(name, getattr(self, name), options)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether all answers are right by a metric and prompt: then a promise of `flags_left` holds."""
+        return self.follows == "metric" and not (self.wrong or self.panel or self.lies or self.late)
 
     def made(self, A: Floats, policy: Policy | None, seed: Seed) -> tuple[Auditor, Truth]:
         """The reviewer of a world with the metric A (r, d), and the truth: the followed distance, else the world's.

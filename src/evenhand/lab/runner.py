@@ -68,7 +68,7 @@ def run_experiment(
         advance = partial(progress.advance, progress.add_task(experiment.name, total=len(cases)))
         sweep(experiment.run, cases, store, jobs=jobs, cluster=cluster, done=advance)
     table = store.gather(cases)
-    findings = experiment.analyse(table)
+    findings = experiment.findings(table)
     experiment.draw(table, findings).savefig(store.folder / "figure.png", dpi=130)
     record = run_record(store, cases, {"quick": quick, "jobs": jobs, "cluster": cluster})
     spent = {"seconds": round(time.perf_counter() - started, 3), "finished": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC"}
@@ -93,7 +93,7 @@ def report(folders: Sequence[Path], output: Path, *, experiments: Mapping[str, E
     for folder, record in sorted(found, key=lambda each: order.index(each[1]["experiment"])):
         experiment = experiments[record["experiment"]]
         table = pl.read_parquet(folder / "results.parquet")
-        sections.append(section(experiment, table, experiment.analyse(table), record))
+        sections.append(section(experiment, table, experiment.findings(table), record))
     if not sections:
         raise InvalidInput(f"no results in {', '.join(map(str, folders))}; run `evenhand lab run NAME` first")
     write_report(output, sections)

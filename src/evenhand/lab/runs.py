@@ -98,8 +98,9 @@ def reviewed_run(
     them. reviewer: the fields of ReviewerSetting. The truth is the world's metric, unless the reviewer follows another.
 
     Columns besides the curve, for the whole run: `conflicts`, disbelieved verdicts; `lies_told`; `counted`, the sum of
-    counts of flagged rounds that the target limits, not a number for other policies; and what was learned
-    about reviewers, `learned_rate` and `misleading`, for members of a panel `learned_rate_NAME` and `misleading_NAME`.
+    counts of flagged rounds that the target limits; `no_metric`, whether the bandit found that the answers follow none;
+    both not a number for other policies; and what was learned about reviewers, `learned_rate` and `misleading`, for
+    members of a panel `learned_rate_NAME` and `misleading_NAME`.
 
     >>> shape = {"d": 2, "k": 3, "rounds": 8, "epsilon": 0.05, "seed": 0}
     >>> curve = reviewed_run(policy="evenhand", **shape, shows="proposed pairs", wrong=0.1, reviewer_error=None)
@@ -122,10 +123,14 @@ def reviewed_run(
     else:
         facts = Facts(theta=place.theta, A=place.A, rounds=rounds, epsilon=epsilon)
         player = make_policy(policy, facts, of_policy)
-    auditor, truth = ReviewerSetting(**reviewer).made(place.A, player, of_reviewer)
-    columns = _curve(player, place, auditor, truth, rounds=rounds, epsilon=epsilon, seed=of_world)
+    setting = ReviewerSetting(**reviewer)
+    auditor, truth = setting.made(place.A, player, of_reviewer)
+    timing: dict[str, Any] = {"rounds": rounds, "epsilon": epsilon, "seed": of_world}
+    columns = _curve(player, place, auditor, truth, exact=setting.is_exact, **timing)
     ends = {"conflicts": float(getattr(player, "conflicts", 0)), "lies_told": float(getattr(auditor, "lies_told", 0))}
-    ends["counted"] = player.safeguards.counted if isinstance(player, FairBandit) else float("nan")
+    is_bandit = isinstance(player, FairBandit)
+    ends["counted"] = player.safeguards.counted if is_bandit else float("nan")
+    ends["no_metric"] = float(player.fit_check.speaks_up) if is_bandit else float("nan")
     return _with_ends(columns, **ends, **_learned_of_reviewers(player, reviewer.get("panel")))
 
 
@@ -173,8 +178,8 @@ def promised_run(
 
     Columns besides the curve: `flags_left` after the round. For the whole run: `left_at_start`, `left_after_interview`,
     `allowed`, the least number of flagged rounds in all that was promised at any time; not a number where nothing is
-    promised. `refuted`: whether the learner found answers that fit no metric. `norm_bound`: its bound on ||G||_F at the
-    end. `lies_told`.
+    promised or the reviewer errs or is late. `refuted`: whether the learner found answers that fit no metric.
+    `norm_bound`: its bound on ||G||_F at the end. `lies_told`.
 
     >>> curve = promised_run(policy="version-space", d=2, k=3, rounds=8, epsilon=0.05, seed=0, error_rate=0.0)
     >>> curve["flagged_rounds_by_reviewer"][-1] <= curve["allowed"][-1] <= curve["left_at_start"][-1]
@@ -189,25 +194,23 @@ def promised_run(
     elif policy == "bayes-point":
         metric = BayesPoint(d, epsilon=epsilon, error_rate=error_rate)
     bandit = FairBandit(d, metric=metric, seed=of_policy)
-    auditor, truth = ReviewerSetting(**reviewer).made(place.A, bandit, of_reviewer)
+    setting = ReviewerSetting(**reviewer)
+    auditor, truth = setting.made(place.A, bandit, of_reviewer)
     at_start = _flags_left(bandit)
     if questions:
         _interview(bandit, place, questions, of_interview)
     after_interview = _flags_left(bandit)
     left: list[float] = []
-    totals = [after_interview]
 
     def note() -> None:
         left.append(_flags_left(bandit))
-        totals.append(len(bandit.safeguards.flagged_rounds) + left[-1])
 
     with _unwarned():
         account = play(bandit, place, auditor, rounds=rounds, epsilon=epsilon, seed=of_world, truth=truth, each=note)
-    promised = [total for total in totals if not np.isnan(total)]
     ends = {
         "left_at_start": at_start,
         "left_after_interview": after_interview,
-        "allowed": min(promised, default=float("nan")),
+        "allowed": account.allowed if setting.is_exact else float("nan"),
         "refuted": float(getattr(bandit.metric, "is_refuted", False)),
         "norm_bound": float(getattr(bandit.metric, "bound", float("nan"))),
         "lies_told": float(getattr(auditor, "lies_told", 0)),
@@ -284,15 +287,25 @@ def _unwarned() -> Iterator[None]:
 
 
 def _curve(
-    player: Policy, world: FairEnvironment, auditor: Auditor, truth: Truth, *, rounds: int, epsilon: float, seed: Seed
-) -> dict[str, list[float]]:
+    player: Policy,
+    world: FairEnvironment,
+    auditor: Auditor,
+    truth: Truth,
+    *,
+    rounds: int,
+    epsilon: float,
+    seed: Seed,
+    exact: bool = True,
+) -> Columns:
+    """The curve; `allowed` as in `promised_run`. exact: whether the reviewer is."""
     with _unwarned():
-        return play(player, world, auditor, rounds=rounds, epsilon=epsilon, seed=seed, truth=truth).curve()
+        account = play(player, world, auditor, rounds=rounds, epsilon=epsilon, seed=seed, truth=truth)
+    return _with_ends(account.curve(), allowed=account.allowed if exact else float("nan"))
 
 
-def _with_ends(columns: dict[str, list[float]], **ends: float) -> Columns:
+def _with_ends(columns: Columns, **ends: float) -> Columns:
     """The curve, and numbers of the whole run in every row."""
-    return columns | {name: [value] * len(columns["round"]) for name, value in ends.items()}
+    return dict(columns) | {name: [value] * len(columns["round"]) for name, value in ends.items()}
 
 
 def _learned_of_reviewers(player: Policy, panel: str | None) -> dict[str, float]:

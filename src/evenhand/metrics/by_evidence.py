@@ -16,7 +16,7 @@ from evenhand.metrics.gaussian.interactions import InteractionEvidence
 from evenhand.metrics.learner import Learned, MetricLearner, RememberedAnswers
 from evenhand.metrics.played_by_another import PlayedByAnother
 from evenhand.metrics.ratings import Comparisons, Ratings
-from evenhand.metrics.verdicts import Verdicts
+from evenhand.metrics.verdicts import Pairs, Verdicts
 
 LEAST_CHANCE = 0.02
 """No answer counts as less likely, so two slips do not yet outweigh a margin of 7."""
@@ -34,7 +34,7 @@ theirs.
 LEAD = 10.0
 """By how much where the answers have turned out to follow no metric."""
 
-FIRST_TRIAL, FIRST_OF_EACH, GROWTH = 40, 4, 1.25
+FIRST_TRIAL, FIRST_OF_EACH, GROWTH = 20, 2, 1.25
 """The answers before the last resort first learns, in all and for each feature, and their growth from one time to the
 next: it is fitted each time.
 
@@ -51,7 +51,8 @@ class ByEvidence(PlayedByAnother):
     that is far behind is dropped. One that has a number of `flags_left` plays on as long as it has one: what was
     promised must hold, and answers refute the promise itself when reviewers err. One-bit reviews are learned by those
     who can, and count for nothing. last_resort: learns some of the answers, and takes over when it predicts them far
-    better, or better and they follow no metric (`reconsidered`).
+    better, or better and they follow no metric (`reconsidered`). What is predicted of answers is the mean of all
+    learners and of the last resort, weighted by evidence: a prediction can be taken back, unlike a takeover.
 
     >>> from evenhand.metrics.bayes_point import BayesPoint
     >>> learner = ByEvidence([BayesPoint(2, structure="diagonal"), BayesPoint(2)])
@@ -112,6 +113,16 @@ class ByEvidence(PlayedByAnother):
         if self.playing.promise is not None or not self._promised:
             return self.playing.promise
         return "Withdrawn: the answers are those of reviewers who err or hesitate, and no theorem limits their flags."
+
+    def chance_flagged(self, pairs: Pairs, gaps: Floats, reviewer: str | None = None) -> Floats:
+        """The probability that this reviewer flags each pair at this gap, mean over learners weighted by evidence."""
+        predictors, evidence = list(self.learners), self.evidence
+        if self.last_resort is not None:
+            predictors.append(self.last_resort)
+            evidence = np.append(evidence, evidence.max() + self._lead)
+        weights = np.exp(evidence - evidence.max())
+        chances = [predictor.chance_flagged(pairs, gaps, reviewer) for predictor in predictors]
+        return np.asarray(np.average(chances, axis=0, weights=weights))
 
     # Learning: all of it, or nothing.
 

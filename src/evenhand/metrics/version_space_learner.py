@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import math
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any, ClassVar, Self
 
@@ -31,11 +30,10 @@ from evenhand.metrics.learner_settings import (
     first_bound,
 )
 from evenhand.metrics.verdicts import HalfSpaces, Pairs, Verdicts
-from evenhand.metrics.version_space import remembered
 from evenhand.metrics.version_space.constraints import Constraints, values_at, weighted_sums
 from evenhand.metrics.version_space.density import Density
 from evenhand.metrics.version_space.hard_density import HardDensity
-from evenhand.metrics.version_space.likelihood import Likelihood, likelihood_of
+from evenhand.metrics.version_space.history import Beginning, History
 from evenhand.metrics.version_space.promise import CREDIBLE, Promise
 from evenhand.metrics.version_space.soft_density import HARD, SoftDensity
 from evenhand.metrics.version_space.soft_threshold import Thresholds, chance_exceeded, threshold_quantiles
@@ -115,26 +113,26 @@ class VersionSpace(MetricLearner):
         self._first_rng = self._rng.bit_generator.state
         self._names: tuple[str | None, ...] = ()
         self._pairs_per_flag = 1  # More than one after one-bit reviews: which of these pairs was unfair is not known.
-        self._remembered: remembered.Remembered = GrowingList()
-        self._redrawn_at = 0
         bound = max(first_bound(bound, self.epsilon), WIDEST_KNOWN * self._set_back(0) / self.quantile)
-        self._max_bound = bound * 2.0**self.tuning.max_doublings
-        self._density = self._prior(bound)
+        beginning = self._beginning(bound * 2.0**self.tuning.max_doublings)
+        self._history = History(beginning, beginning.density(bound, self._rng), GrowingList())
 
-    def _prior(self, bound: float) -> Density:
-        settings = (self.space, bound, self.n_points, self._rng, self._density_tuning())
-        if self.error_rate == 0.0:
-            return HardDensity.initial(*settings)
-        return SoftDensity.without_reviewers(*settings, self._likelihood())
-
-    def _likelihood(self) -> Likelihood:
-        return likelihood_of(self.error_rate, self._thresholds.steps)
-
-    def _density_tuning(self) -> DensityTuning:
+    def _beginning(self, max_bound: float) -> Beginning:
         tuning = self.tuning
         sweeps = tuning.soft_sweeps if self.error_rate is None else tuning.promised_soft_sweeps
         min_cut = min(tuning.min_cut, tuning.min_cut_of_quantile * self.quantile)
-        return replace(tuning, min_cut=min_cut, soft_sweeps=sweeps)
+        return Beginning(
+            space=self.space,
+            tuning=replace(tuning, min_cut=min_cut, soft_sweeps=sweeps),
+            n_points=self.n_points,
+            error_rate=self.error_rate,
+            steps=self._thresholds.steps,
+            max_bound=max_bound,
+        )
+
+    @property
+    def _density(self) -> Density:
+        return self._history.density
 
     @property
     def bound(self) -> float:
@@ -272,81 +270,17 @@ class VersionSpace(MetricLearner):
         """Learn from these answers of a reviewer; return those that contradict earlier ones. All of it, or nothing."""
         before = self._rng.bit_generator.state
         try:
-            density, refused = self._after(new)
-            kept = np.ones(len(new), np.bool_)
-            if self.error_rate == 0.0:
-                kept[refused] = False
-            memory = self._memory_with(new.take(kept))
-            density = self._within_bound(density, memory)
-            density, redrawn_at = self._redrawn(density, memory)
+            history, refused = self._history.after(new, self._rng)
         except BaseException:
             self._rng.bit_generator.state = before
             raise
         if self.error_rate is None and len(new) and reviewer not in self._names:
             self._names = (*self._names, reviewer)
-        self._density, self._remembered, self._redrawn_at = density, memory, redrawn_at
+        self._history = history
         self.rounds += 1
         self.__dict__.pop("_promise", None)
         self.is_refuted = self.is_refuted or (self.error_rate == 0.0 and len(refused) > 0)
         return refused
-
-    def _after(self, new: Constraints) -> tuple[Density, Indices]:
-        """The density after new answers, and those that contradict earlier ones."""
-        after, none = self._density.after(new, self._rng), np.zeros(0, np.int64)
-        if after is not None:
-            is_slip = 0.0 < (self.error_rate or 0.0) < self.tuning.slip_rate and self.softness == 0.0
-            return after, self._density.contradicting(new) if is_slip else none
-        assert isinstance(self._density, HardDensity)  # the others never run out of metrics
-        if self._density.may_fit(new) and 2.0 * self.bound <= self._max_bound:
-            larger = self._restarted(2.0 * self.bound, self._memory_with(new))
-            if larger is not None:
-                return larger, none
-        density: Density = self._density
-        refused = []
-        for row in range(len(new)):  # one by one, the first ones first
-            one = new.take(np.arange(len(new)) == row)
-            after = density.after(one, self._rng) if self._density.may_fit(one) else None
-            if after is None:
-                refused.append(row)
-            else:
-                density = after
-        return density, np.array(refused, np.int64)
-
-    def _memory_with(self, new: Constraints) -> remembered.Remembered:
-        """All informative answers so far, to start again from should the bound grow; beyond a maximum, the newest."""
-        most = self._thresholds.steps * self.tuning.max_rows(self.space.n_unknowns)
-        return remembered.extended(self._remembered, new.take(self._density.informative(new)), most)
-
-    def _within_bound(self, density: Density, memory: remembered.Remembered) -> Density:
-        """The density, in a larger ball if its mean comes near the bound: the truth may lie outside."""
-        if not density.leans_on_the_ball or 2.0 * density.bound > self._max_bound:
-            return density
-        return self._restarted(2.0 * density.bound, memory) or density
-
-    def _redrawn(self, density: Density, memory: remembered.Remembered) -> tuple[Density, int]:
-        """The density, or one drawn again if that has more mass, and the number of answers at the last attempt.
-
-        Attempted when more answers are wrong than usual: points may have been misled by the order of the reviews.
-        """
-        if not self.error_rate or not isinstance(density, SoftDensity):
-            return density, 0
-        n = int(np.sum(density.n_answers))
-        if n < self.tuning.redraw_growth * self._redrawn_at or not density.is_doubtful(self.error_rate):
-            return density, self._redrawn_at
-        parts = list(memory)
-        other = self._restarted(density.bound, [parts[i] for i in self._rng.permutation(len(parts))])
-        return other if other is not None and other.log_mass > density.log_mass else density, n
-
-    def _restarted(self, bound: float, reviews: Iterable[Constraints]) -> Density | None:
-        """The density with this bound after the answers of these reviews; None if they fit no metric."""
-        density: Density | None = self._prior(bound)
-        parts = list(reviews)
-        if self.error_rate == 0.0 and parts:
-            parts = [functools.reduce(Constraints.joined, parts)]
-        for part in parts:
-            if density is not None:
-                density = density.after(part, self._rng)
-        return density
 
     # Saving.
 
@@ -354,12 +288,11 @@ class VersionSpace(MetricLearner):
         """The whole learner; one that has learned nothing is the same on every processor: its points are left out."""
         return {
             **self.settings(),
-            **remembered.as_state(self._remembered, self.space.n_unknowns),
-            "max_bound": self._max_bound,
+            **self._history.state(),
+            "max_bound": self._history.beginning.max_bound,
             "rounds": self.rounds,
             "is_refuted": self.is_refuted,
             "names": list(self._names),
-            "redrawn_at": self._redrawn_at,
             "thresholds": self._thresholds.state(),
             "pairs_per_flag": self._pairs_per_flag,
             "density": self._density.state() if self.rounds else None,
@@ -376,19 +309,14 @@ class VersionSpace(MetricLearner):
         learner._thresholds = Thresholds.of(learner.error_rate, learner.softness, learner.space.n_unknowns).with_state(
             state["thresholds"]
         )
-        learner._max_bound, learner._names = float(state["max_bound"]), tuple(state["names"])
-        learner._pairs_per_flag, learner._redrawn_at = int(state["pairs_per_flag"]), int(state["redrawn_at"])
+        learner._names, learner._pairs_per_flag = tuple(state["names"]), int(state["pairs_per_flag"])
         learner._rng, learner._first_rng = generator_from(state["rng"]), state["rng"]
-        learner._remembered = remembered.from_state(state)
-        if state["density"] is None:
-            learner._density = learner._prior(learner._max_bound / 2.0**cls.tuning.max_doublings)
+        beginning, saved = learner._beginning(float(state["max_bound"])), state["density"]
+        if saved is None:
+            density = beginning.density(beginning.max_bound / 2.0**cls.tuning.max_doublings, learner._rng)
         else:
-            saved, tuning = state["density"], learner._density_tuning()
-            learner._density = (
-                HardDensity.from_state(saved, learner.space, tuning)
-                if learner.error_rate == 0.0
-                else SoftDensity.from_state(saved, learner.space, tuning, likelihood=learner._likelihood())
-            )
+            density = beginning.restored(saved)
+        learner._history = History.from_state(state, beginning, density)
         return learner
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:

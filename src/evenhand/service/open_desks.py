@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,7 +21,7 @@ from evenhand.review.review_sessions import ReviewSessions
 from evenhand.service.dashboard.groups import GroupView
 from evenhand.service.dashboard.overview import Overview
 from evenhand.service.group_commit import GroupCommit
-from evenhand.service.problems import Problem
+from evenhand.service.problems import Problem, unavailable
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -111,6 +111,8 @@ class OpenDesks:
         """Held while a desk is opened or closed, so that no desk is open twice; few desks share one."""
         self._projectors = Projectors(ledger)
         self._executor = ThreadPoolExecutor(WRITE_THREADS, "evenhand-write")
+        self._trying = asyncio.Lock()
+        """Held while a model that came with a new desk is tried."""
         self._write_failed = False
         self._testing = asyncio.Lock()
 
@@ -142,9 +144,19 @@ class OpenDesks:
             return self._open[name]
 
     async def create(self, name: str, settings: dict[str, Any], key: str | None, actor: str) -> Event:
-        """The first event of a new desk, or of the one that the same request made before."""
+        """The first event of a new desk, or of the one that the same request made before.
+
+        A Problem with Retry-After if the desk brings a model along while another one is being tried: trials take long,
+        and each keeps a thread that others need for reading.
+        """
         create = partial(open_once, self.ledger, settings=settings, actor=actor, key=key)
-        return await asyncio.to_thread(self._noting_failures(create), name)
+        reward = settings.get("reward")
+        if not (isinstance(reward, Mapping) and "model" in reward):
+            return await asyncio.to_thread(self._noting_failures(create), name)
+        if self._trying.locked():
+            raise unavailable("another model is being tried; try again later", 5)
+        async with self._trying:
+            return await asyncio.to_thread(self._noting_failures(create), name)
 
     async def names(self) -> list[str]:
         """The names of all desks, sorted."""

@@ -101,7 +101,7 @@ def visible_decision(caller: Caller, decision: dict[str, Any], settings: DeskSet
     visible = {
         **_without_digests(record),
         "body": {**_without_hidden(record["body"], settings), "tight_pairs": []},
-        "followed_by": [_without_metadata(_without_digests(event)) for event in events],
+        "followed_by": [_visible_event(event, hides=hides) for event in events],
     }
     return {**decision, "record": visible, "explanation": _visible_explanation(decision["explanation"], hides=hides)}
 
@@ -147,6 +147,18 @@ def _without_digests(event: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in event.items() if name not in DIGESTS}
 
 
+def _visible_event(event: dict[str, Any], *, hides: bool) -> dict[str, Any]:
+    """An event about a decision. hides: then without the scores of another system and what deciders wrote.
+
+    Scores are computed from all attributes, and a reason may quote any.
+    """
+    visible = _without_metadata(_without_digests(event))
+    if not hides or event["kind"] not in ("action", "override"):
+        return visible
+    body = {name: value for name, value in visible["body"].items() if name not in ("scores", "reason")}
+    return {**visible, "body": body}
+
+
 def _without_metadata(event: dict[str, Any]) -> dict[str, Any]:
     """A review without what was recorded beside it for others: what was hidden, and why the desk asked."""
     metadata = event["body"].get("circumstances")
@@ -166,7 +178,11 @@ def _visible_explanation(explanation: dict[str, Any], *, hides: bool) -> dict[st
     visible = {**explanation, "binding_pairs": []}
     if hides:
         rows = [{name: row[name] for name in ("id", "probability", "chosen")} for row in explanation["candidates"]]
-        return {name: visible[name] for name in visible if name != "price"} | {"candidates": rows, "sentences": []}
+        action = explanation["action"]
+        if action is not None:
+            action = {name: value for name, value in action.items() if name not in FROM_ALL_ATTRIBUTES}
+        shown = {name: visible[name] for name in visible if name not in ("price", *FROM_ALL_ATTRIBUTES)}
+        return {**shown, "candidates": rows, "sentences": [], "action": action}
     sentences = (text for text in explanation["sentences"] if "distance" not in text and "bound" not in text)
     return {**visible, "sentences": list(sentences)}
 

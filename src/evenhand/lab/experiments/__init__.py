@@ -25,11 +25,12 @@ from evenhand.lab.experiments import (
     real_data,
     regret,
     scaling,
+    unaccused,
 )
 
 _THEOREMS = (fairness_loss, regret, known_reward, many_actions, scaling)
 _COMPARISONS = (adversaries, price_of_fairness, compare, learners, metric_recovery)
-_REVIEWERS = (partial_reviews, one_bit, mistaken_reviewers, adversarial_answers, not_mahalanobis)
+_REVIEWERS = (partial_reviews, one_bit, mistaken_reviewers, adversarial_answers, not_mahalanobis, unaccused)
 _DATA = (people,)
 """Those that need data of the user's."""
 _SAFEGUARDS = (capped, interview, everything_at_once, promise, promise_with_errors)

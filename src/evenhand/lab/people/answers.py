@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -57,7 +58,7 @@ class PersonAnswers:
 
 
 Panel = tuple[tuple[str, PersonAnswers], ...]
-"""The members by name, with what they answered."""
+"""The members by name, with what they answered: the same objects for everybody in a fold, so that fits are shared."""
 
 
 def folds(n: int, n_folds: int, rng: np.random.Generator) -> Indices:
@@ -75,6 +76,33 @@ def members(n_people: int, person: int, n_folds: int, seed: int) -> list[int]:
     return [other for other in range(n_people) if fold[other] != fold[person]]
 
 
+@lru_cache(maxsize=256)
+def _rated(study: RatingStudy, member: int, scale: Scale, seed: int) -> PersonAnswers:
+    """What a member of a panel answers, on pairs of their own."""
+    contexts, rng = study.contexts(scale), np.random.default_rng([seed, member, 1])
+    n = len(contexts)
+    first = rng.integers(0, n, MEMBER_ANSWERS)
+    second = (first + rng.integers(1, n, MEMBER_ANSWERS)) % n
+    rows, gaps = np.stack([first, second], axis=1), rng.uniform(*GAPS, MEMBER_ANSWERS)
+    return _asked(study, contexts, member, rows, gaps)
+
+
+def _asked(study: RatingStudy, contexts: Floats, person: int, rows: Indices, gaps: Floats) -> PersonAnswers:
+    """What this person's ratings say of pairs of candidates (n, 2) at these gaps (n,)."""
+    first, second = rows.T
+    unfair = gaps > study.distances(person)[first, second]
+    return PersonAnswers(rows, contexts[first] - contexts[second], gaps, unfair)
+
+
+@lru_cache(maxsize=256)
+def _answered(study: PairStudy, name: str, scale: Scale) -> PersonAnswers:
+    """What a person answered."""
+    rows = np.array(study.persons) == name
+    n = int(rows.sum())
+    differences = study.differences(scale)[rows]
+    return PersonAnswers(np.zeros((n, 2), np.int64), differences, np.full(n, ONE_GAP), study.alike[rows])
+
+
 class RatedPairs:
     """What one person, who rated candidates, answers on pairs of them, and what the panel does."""
 
@@ -82,7 +110,7 @@ class RatedPairs:
         self.study, self.person, self.contexts = study, person, study.contexts(scale)
         self.name = study.people[person]
         self.panel_members = members(len(study.people), person, n_folds, seed)
-        self._seed = seed
+        self._scale, self._seed = scale, seed
         rng = np.random.default_rng([seed, person])
         everything = np.stack(np.triu_indices(len(self.contexts), 1), axis=1)
         self._pool = everything[rng.permutation(len(everything))[:pool]]
@@ -90,8 +118,7 @@ class RatedPairs:
         self.folds = folds(len(self._pool), n_folds, rng)
 
     def _asked(self, person: int, rows: Indices, gaps: Floats) -> PersonAnswers:
-        differences = self.contexts[rows[:, 0]] - self.contexts[rows[:, 1]]
-        return PersonAnswers(rows, differences, gaps, gaps > self.study.distances(person)[rows[:, 0], rows[:, 1]])
+        return _asked(self.study, self.contexts, person, rows, gaps)
 
     def training(self, fold: int) -> PersonAnswers:
         """The answers on all pairs of other folds, in the order in which they are learned."""
@@ -106,13 +133,8 @@ class RatedPairs:
 
     def panel(self) -> Panel:
         """The answers of the others, on pairs of their own."""
-        return tuple((self.study.people[member], self._answers_of(member)) for member in self.panel_members)
-
-    def _answers_of(self, member: int) -> PersonAnswers:
-        rng, n = np.random.default_rng([self._seed, member, 1]), len(self.contexts)
-        first = rng.integers(0, n, MEMBER_ANSWERS)
-        second = (first + rng.integers(1, n, MEMBER_ANSWERS)) % n
-        return self._asked(member, np.stack([first, second], axis=1), rng.uniform(*GAPS, MEMBER_ANSWERS))
+        names = self.study.people
+        return tuple((names[one], _rated(self.study, one, self._scale, self._seed)) for one in self.panel_members)
 
     def votes(self, answers: PersonAnswers) -> Floats:
         """The share of the panel that would flag each answer's pair, (n,)."""
@@ -124,19 +146,12 @@ class AnsweredPairs:
     """What one person answered on pairs of their own, and what the panel did."""
 
     def __init__(self, study: PairStudy, person: int, scale: Scale, *, n_folds: int, seed: int) -> None:
-        self.name, self._study, self._differences = study.people[person], study, study.differences(scale)
-        self._own = self._of(self.name)
+        self.name, self._study, self._scale = study.people[person], study, scale
+        self._own = _answered(study, self.name, scale)
         self.panel_members = members(len(study.people), person, n_folds, seed)
         rng = np.random.default_rng([seed, person])
         self.folds = folds(len(self._own), n_folds, rng)
         self._order = rng.permutation(len(self._own))
-
-    def _of(self, name: str) -> PersonAnswers:
-        rows = np.array(self._study.persons) == name
-        n = int(rows.sum())
-        return PersonAnswers(
-            np.zeros((n, 2), np.int64), self._differences[rows], np.full(n, ONE_GAP), self._study.alike[rows]
-        )
 
     def training(self, fold: int) -> PersonAnswers:
         """The answers of other folds, in random order."""
@@ -148,4 +163,5 @@ class AnsweredPairs:
 
     def panel(self) -> Panel:
         """The answers of the others."""
-        return tuple((name, self._of(name)) for name in (self._study.people[member] for member in self.panel_members))
+        names = (self._study.people[member] for member in self.panel_members)
+        return tuple((name, _answered(self._study, name, self._scale)) for name in names)

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from evenhand._internal.arrays import Floats
+from evenhand.bandit import FairBandit
+from evenhand.errors import InconsistentReviews, MisleadingReviewer, NoMetricFits
 from evenhand.lab.people.answers import MEMBER_REVIEW, Panel, PersonAnswers
 from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, Score, VersionSpace, default_learner
+from evenhand.metrics.score_model.panel import Panel as ScorePanel
 
 Make = Callable[[int, float, int], MetricLearner]
 """A learner from the number of features, the quantile it plays, and a seed."""
@@ -21,12 +26,19 @@ def taught(learner: MetricLearner, panel: Panel) -> MetricLearner:
     return learner
 
 
+@lru_cache(maxsize=16)
+def fitted(n_features: int, panel: Panel) -> ScorePanel:
+    """The panel's members as people fitted by Score: the same for everybody in a fold, whatever they play."""
+    known = taught(Score(n_features), panel)
+    assert isinstance(known, Score)
+    return known.panel()
+
+
 def before_them(learner: MetricLearner, panel: Panel) -> MetricLearner:
     """A Score that knows the panel's members as people fitted elsewhere."""
     assert isinstance(learner, Score)
-    known = taught(learner, panel)
-    assert isinstance(known, Score)
-    return _knowing_them(known)
+    n_features = learner.n_features
+    return Score(n_features, quantile=learner.quantile, panel=fitted(n_features, panel), seed=learner.seed)
 
 
 def one_before_them(learner: MetricLearner, panel: Panel) -> MetricLearner:
@@ -36,10 +48,6 @@ def one_before_them(learner: MetricLearner, panel: Panel) -> MetricLearner:
     known = taught(learner, panel)
     assert isinstance(known, ByEvidence)
     return ByEvidence.from_state(known.state() | {"last_resort": before_them(learner.last_resort, panel).saved()})
-
-
-def _knowing_them(score: Score) -> Score:
-    return Score(score.n_features, quantile=score.quantile, panel=score.panel(), seed=score.seed)
 
 
 @dataclass(frozen=True)
@@ -100,3 +108,22 @@ class LearnerPredictor:
     def chance_flagged(self, answers: PersonAnswers) -> Floats:
         """The probability that the person flags each pair, (n,)."""
         return self.learner.chance_flagged(answers.pairs, answers.gaps, self.person)
+
+
+class BanditPredictor:
+    """A FairBandit with this learner as a predictor of one person's flags: answers may change which learner it has."""
+
+    def __init__(self, learner: MetricLearner, person: str) -> None:
+        self.bandit, self.person = FairBandit(learner.n_features, metric=learner, seed=0), person
+
+    def learn(self, answers: PersonAnswers) -> None:
+        """Learn further answers of the person, each pair as two contexts on either side of the origin."""
+        with warnings.catch_warnings():
+            for warning in (InconsistentReviews, MisleadingReviewer, NoMetricFits):
+                warnings.simplefilter("ignore", warning)
+            for half, gap, unfair in zip(answers.differences / 2.0, answers.gaps, answers.flagged, strict=True):
+                self.bandit.learn_pair(half, -half, gap=gap, unfair=bool(unfair), reviewer=self.person)
+
+    def chance_flagged(self, answers: PersonAnswers) -> Floats:
+        """The probability that the person flags each pair, (n,)."""
+        return self.bandit.metric.chance_flagged(answers.pairs, answers.gaps, self.person)

@@ -10,7 +10,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand.lab.people.answers import POOL, AnsweredPairs, Panel, PersonAnswers, RatedPairs
-from evenhand.lab.people.learners import LEARNERS, LearnerPredictor
+from evenhand.lab.people.learners import DEFAULT, LEARNERS, BanditPredictor, LearnerPredictor
 from evenhand.lab.people.peers import PEERS, AnswerPredictor
 from evenhand.lab.people.scores import area_under_curve, log_loss, reliability
 from evenhand.lab.people.study import Studies
@@ -81,7 +81,8 @@ def _maker(
             if panel is not None:
                 assert entry.with_panel is not None
                 ready[d] = entry.with_panel(ready[d], panel)
-        return LearnerPredictor(copy.deepcopy(ready[d]), people.name)
+        predictor = BanditPredictor if contender == DEFAULT else LearnerPredictor
+        return predictor(copy.deepcopy(ready[d]), people.name)
 
     return made
 

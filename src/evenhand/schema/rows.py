@@ -196,8 +196,9 @@ def _from_frame(names: Sequence[str], frame: FrameTable, extra: Extra, carry: Se
     if extra == "error":
         problems += [RowProblem(None, None, _unknown(name, names)) for name in others]
     elif extra == "warn" and others and not problems:
-        unused = ExtraColumns(f"columns that the schema does not have are not used: {', '.join(map(str, others))}")
-        warnings.warn(unused, stacklevel=4)
+        unused = f"columns that the schema does not have are not used: {', '.join(map(str, others))}"
+        ids = f"; a schema with carry=({ID!r},) takes the ids of candidates from {ID}" if ID in others else ""
+        warnings.warn(ExtraColumns(unused + ids), stacklevel=4)
     carried = {name: tuple(frame.column(name)) for name in carry if present.count(name) == 1}
     return RawColumns(columns, tuple(problems), carried=carried, ids=frame.labels, is_frame=True)
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import cProfile
+import importlib
 import multiprocessing
 import pstats
 import resource
@@ -84,6 +85,7 @@ def rounds(d: int, decisions: int, wrong: float, *, profile: bool = False) -> No
     warnings.filterwarnings("ignore", module="evenhand")
     world, bandit = World(d, wrong), eh.FairBandit(d, capacity=CAPACITY, seed=0)
     times, profiles = np.zeros((decisions, 3)), []
+    importlib.import_module("scipy.optimize")  # by the first check of a process, which takes half a second longer
     played(eh.FairBandit(d, capacity=CAPACITY, seed=1), World(d, wrong))  # compiles or loads kernels
     for row in times:
         profiler = cProfile.Profile()

@@ -7,7 +7,7 @@ import logging
 import sys
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import orjson
 from starlette.exceptions import HTTPException
@@ -37,8 +37,7 @@ class RequestLog:
     A line has nothing about a person: no path, query, body or address, and no words of an error, which may quote them.
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream
+    def __init__(self) -> None:
         self._lines: list[bytes] = []
         self._is_flushing = False
         self._desks: set[str] = set()
@@ -71,9 +70,8 @@ class RequestLog:
         """Write all lines that wait."""
         lines, self._lines, self._is_flushing = self._lines, [], False
         if lines:
-            stream = self._stream or sys.stderr
-            stream.write(b"\n".join([*lines, b""]).decode())
-            stream.flush()
+            sys.stderr.write(b"\n".join([*lines, b""]).decode())
+            sys.stderr.flush()
 
 
 class ObserveRequests:

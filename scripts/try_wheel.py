@@ -78,7 +78,7 @@ def run(programs: Path, command: list[str], folder: Path) -> bool:
 
 def serves_the_demo(programs: Path, folder: Path) -> bool:
     """Whether the demo starts, answers its own address, and ends when it is interrupted."""
-    command = [programs / "evenhand", "serve", "--demo", "--port", "0"]
+    command = [str(programs / "evenhand"), "serve", "--demo", "--port", "0"]
     process = subprocess.Popen(command, cwd=folder, env=_environ(), stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None

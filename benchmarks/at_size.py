@@ -37,7 +37,7 @@ OPENED: dict[str, Callable[[int], eh.metrics.MetricLearner]] = {
     "BayesPoint, full": lambda d: eh.metrics.BayesPoint(d, structure="full"),
     "BayesPoint, diagonal": lambda d: eh.metrics.BayesPoint(d, structure="diagonal"),
     "Ellipsoid": eh.metrics.Ellipsoid,
-    "PerPair": eh.metrics.PerPair,
+    "PerPair": lambda d: eh.metrics.PerPair(eh.metrics.Ellipsoid(d)),
     "Score": eh.metrics.Score,
     "ProjectedVolume": lambda d: eh.metrics.ProjectedVolume(d, epsilon=0.01),
     "Guarded": lambda d: eh.metrics.Guarded(eh.metrics.BayesPoint(d)),

@@ -17,8 +17,9 @@ from evenhand.lab import Account, play
 EPSILON = 0.01
 
 CONTENDERS: dict[str, Callable[[int], eh.FairBandit]] = {
-    "BayesPoint (default)": lambda s: eh.FairBandit(5, epsilon=EPSILON, seed=s),
-    "BayesPoint, epsilon=None": lambda s: eh.FairBandit(5, seed=s),
+    "BayesPoint": lambda s: _with(eh.metrics.BayesPoint(5, epsilon=EPSILON), s),
+    "BayesPoint, epsilon=None": lambda s: _with(eh.metrics.BayesPoint(5), s),
+    "the default": lambda s: eh.FairBandit(5, epsilon=EPSILON, seed=s),
     "BayesPoint, caution 0.5": lambda s: _with(eh.metrics.BayesPoint(5, epsilon=EPSILON, caution=0.5), s),
     "BayesPoint, caution 0.02": lambda s: _with(eh.metrics.BayesPoint(5, epsilon=EPSILON, caution=0.02), s),
     "VersionSpace": lambda s: _with(eh.metrics.VersionSpace(5, epsilon=EPSILON, seed=s), s),
@@ -41,7 +42,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=3000)
     options = parser.parse_args()
-    print("| learner | unfair pairs | flags of any size | last unfair round | regret | time a round, default = 1 |")
+    print("| learner | unfair pairs | flags of any size | last unfair round | regret | time a round, BayesPoint = 1 |")
     print("|---|---|---|---|---|---|")
     first = 0.0
     for name, make in CONTENDERS.items():

@@ -17,7 +17,7 @@ import pytest
 import evenhand as eh
 from evenhand.allocation import lazy_distances as bounded_distances
 from evenhand.auditors import MahalanobisAuditor
-from evenhand.bandit import allocating
+from evenhand.bandit import safeguards
 from evenhand.environments import make_world
 from evenhand.metrics import BayesPoint, Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace
@@ -120,7 +120,7 @@ def test_a_small_round_is_worked_out_at_once(monkeypatch: pytest.MonkeyPatch) ->
     rounds.play(30)
     tables = _count(monkeypatch, covariance_form, "fill_distances", lambda contexts, *_: len(contexts))
     guesses = _count(monkeypatch, BayesPoint, "guess")
-    answers = _count(monkeypatch, allocating, "fair_distribution")
+    answers = _count(monkeypatch, safeguards, "fair_distribution")
     eigenvalues = _count(monkeypatch, np.linalg, "eigh")
     rounds.bandit.decide(rounds.contexts)
     assert tables == {"calls": 1, "size": 10}

@@ -254,7 +254,8 @@ def test_chances_of_a_flag_are_weighted_by_evidence() -> None:
     """Of all learners and of the last resort, which has the most evidence and its lead; others without one."""
     rng = np.random.default_rng(8)
     pairs, gaps = Pairs.of(random_contexts(rng, 4, 2)), rng.uniform(0.1, 0.9, 6)
-    metrics, score = [KnownMetric(0.4 * np.eye(2)), BayesPoint(2)], Score(2)
+    metrics: list[MetricLearner] = [KnownMetric(0.4 * np.eye(2)), BayesPoint(2)]
+    score = Score(2)
     chances = [each.chance_flagged(pairs, gaps) for each in (*metrics, score)]
     learner = ByEvidence(metrics, last_resort=score)
     np.testing.assert_allclose(learner.chance_flagged(pairs, gaps), np.mean(chances, axis=0), rtol=1e-12)
@@ -271,6 +272,8 @@ def test_predictions_follow_a_last_resort_that_does_not_play_yet() -> None:
     """After answers that it predicted better, but not by enough to take over, chances are nearly the last resort's."""
     chunks = _remembered(wrong=0.9).chunks
     learner = ByEvidence([BayesPoint(2)], last_resort=Score(2)).reconsidered(Remembered(chunks[:4], FIRST_TRIAL))
+    assert isinstance(learner, ByEvidence)
+    assert learner.last_resort is not None
     assert learner.plays_metric
     pairs = Pairs.of(random_contexts(np.random.default_rng(1), 4, 2))
     chances, (metric,) = learner.chance_flagged(pairs, np.full(6, 0.3)), learner.learners

@@ -10,9 +10,9 @@ from evenhand.metrics import BayesPoint, Pairs
 from evenhand.metrics.gaussian.belief import Belief
 
 
-def _unfair_after(rounds: int, seed: int, *, start: int) -> float:
-    """Unfair pairs of the default with known rewards from round `start` on, d = k = 3, epsilon = 1e-5."""
-    run = standard_run(policy="evenhand-known-reward", d=3, k=3, rounds=rounds, epsilon=1e-5, seed=seed)
+def _unfair_after(rounds: int, seed: int, *, start: int, learner: str = "bayes-point") -> float:
+    """Unfair pairs of a learner with known rewards from round `start` on, d = k = 3, epsilon = 1e-5."""
+    run = standard_run(policy=f"{learner}-known-reward", d=3, k=3, rounds=rounds, epsilon=1e-5, seed=seed)
     return float(run["unfair_pairs"][-1] - run["unfair_pairs"][np.flatnonzero(np.array(run["round"]) <= start)[-1]])
 
 
@@ -23,10 +23,11 @@ def test_a_belief_does_not_freeze_too_low() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("learner", ["bayes-point", "evenhand"])
 @pytest.mark.parametrize("seed", range(16))
-def test_no_late_errors(seed: int) -> None:
+def test_no_late_errors(seed: int, learner: str) -> None:
     """Seeds 0 to 15, 16,384 rounds: nothing is unfair after the first quarter."""
-    assert _unfair_after(2**14, seed, start=2**12) == 0
+    assert _unfair_after(2**14, seed, start=2**12, learner=learner) == 0
 
 
 def test_a_frozen_belief_is_refitted_to_what_it_remembers() -> None:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from evenhand.allocation import fair_distribution
+from evenhand.bandit import FairBandit
 from evenhand.errors import InvalidInput
 from evenhand.metrics import Comparisons, Pairs, Panel, Ratings, Score
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 from tests.support.score_people import MadeUpPerson, area_under_curve, random_people
 
 SHARED = np.array([4.0, -3.0, 1.0, 0.0])
@@ -76,6 +79,24 @@ def test_who_is_played() -> None:
     gaps = np.full(len(pairs), 0.5)
     chances = [learners["mean"].chance_flagged(pairs, gaps, name) for name in ("Ada", "Bob")]
     np.testing.assert_allclose(learners["mean"].chance_flagged(pairs, gaps), np.mean(chances, axis=0))
+
+
+def test_the_minimum_is_played_exactly() -> None:
+    """No gap exceeds what any member accepts, and no probabilities that keep to the minimum earn more."""
+    rng, learners = np.random.default_rng(9), {play: Score(4, play=play) for play in ("minimum", "Ada", "Bob")}
+    for name, person in zip(("Ada", "Bob"), people(2, seed=10), strict=True):
+        verdicts = person.verdicts(60, rng, name)
+        for learner in learners.values():
+            learner.learn(verdicts)
+    decision = FairBandit(4, metric=learners["minimum"], seed=0).decide(random_people(rng, 6, 4))
+    gaps = np.abs(decision.probabilities[:, None] - decision.probabilities[None, :])
+    tables = {play: learner.playable_distances(decision.contexts) for play, learner in learners.items()}
+    for name in ("Ada", "Bob"):
+        assert np.all(gaps <= tables[name] + PROBABILITY_TOLERANCE)
+    rewards = decision.optimistic_rewards
+    best = fair_distribution(rewards, tables["minimum"], decision.capacity)
+    assert float(rewards @ decision.probabilities) == pytest.approx(best.value, rel=1e-9)
+    assert gaps.max() > 0.01
 
 
 @pytest.mark.statistical

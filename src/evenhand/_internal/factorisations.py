@@ -1,7 +1,8 @@
 """Eigenvalues and matrix factorisations: every answer verified, with a second driver where the first one fails.
 
 LAPACK's divide and conquer, numpy's only driver for eigenvectors, does not converge on some sound, well-conditioned
-matrices; other drivers do. No other module calls them directly, which ruff enforces; kernels have their own.
+matrices; other drivers do. No other module calls them directly, which ruff enforces; kernels have their own. QR factors
+and triangular inverses take no iterations: they have one driver, and need no check.
 
 The usual driver comes first, so answers are numpy's to the bit wherever numpy's are right. A check multiplies matrix
 and answer by one fixed vector: as good as certain, in O(m^2) (Freivalds 1977). It is False where one of them is not
@@ -90,22 +91,12 @@ def cholesky(matrix: Floats) -> Floats:
 
 def inverse_of_lower(L: Floats) -> Floats:
     """The inverse of a lower triangular matrix (m, m) without zeros on its diagonal. O(m^3)."""
-    return first_sound("inverse", L, INVERSE_DRIVERS, is_inverse)
-
-
-def orthonormal(matrix: Floats) -> Floats:
-    """Orthonormal columns that span those of a matrix (p, q), p >= q, of rank q: (p, q)."""
-    return first_sound("orthonormal basis", matrix, BASIS_DRIVERS, is_basis)
-
-
-def orthonormal_complement(matrix: Floats) -> Floats:
-    """An orthonormal basis of what is orthogonal to the columns of a matrix (p, q), p >= q, of rank q: (p, p - q)."""
-    return first_sound("orthonormal complement", matrix, COMPLEMENT_DRIVERS, is_complement)
+    return np.asarray(np.linalg.solve(L, np.eye(len(L))))
 
 
 def pivoted_qr(matrix: Floats) -> PivotedQR:
     """Q, R and the order of the columns of a matrix (p, q), the columns that add most to the span first."""
-    return first_sound("QR factors", matrix, QR_DRIVERS, is_qr)
+    return PivotedQR(*scipy.linalg.qr(matrix, mode="economic", pivoting=True))
 
 
 # Trying one driver after the other.
@@ -196,51 +187,12 @@ def _cholesky_by_eigenvalues(matrix: Floats) -> Floats:
     return np.ascontiguousarray((R * np.where(np.diag(R) < 0.0, -1.0, 1.0)[:, None]).T)
 
 
-def _numpy_inverse(L: Floats) -> Floats:
-    return np.asarray(np.linalg.solve(L, np.eye(len(L))))
-
-
-def _inverse_by_substitution(L: Floats) -> Floats:
-    return np.ascontiguousarray(scipy.linalg.solve_triangular(L, np.eye(len(L)), lower=True))
-
-
-def _numpy_basis(matrix: Floats) -> Floats:
-    return np.asarray(np.linalg.qr(matrix)[0])
-
-
-def _basis_by_svd(matrix: Floats) -> Floats:
-    return svd(matrix).left
-
-
-def _numpy_complement(matrix: Floats) -> Floats:
-    return np.asarray(np.linalg.qr(matrix, mode="complete")[0][:, matrix.shape[1] :])
-
-
-def _complement_by_svd(matrix: Floats) -> Floats:
-    return svd(matrix, full_matrices=True).left[:, matrix.shape[1] :]
-
-
-def _scipy_qr(matrix: Floats) -> PivotedQR:
-    q, r, order = scipy.linalg.qr(matrix, mode="economic", pivoting=True)
-    return PivotedQR(np.asarray(q, dtype=np.float64), np.asarray(r, dtype=np.float64), np.asarray(order, np.int64))
-
-
-def _scaled_qr(matrix: Floats) -> PivotedQR:
-    unit = _unit(matrix)
-    q, r, order = _scipy_qr(matrix / unit)
-    return PivotedQR(q, r * unit, order)
-
-
 EIGEN_DRIVERS = (_numpy_eigh, _scipy_eigh("evr"), _scipy_eigh("ev"))
 EIGENVALUE_DRIVERS = (_numpy_eigvalsh, _scipy_eigvalsh)
 SINGULAR_DRIVERS = (_numpy_svd(full_matrices=False), _scipy_svd(full_matrices=False))
 FULL_SINGULAR_DRIVERS = (_numpy_svd(full_matrices=True), _scipy_svd(full_matrices=True))
 SINGULAR_VALUE_DRIVERS = (_numpy_singular_values, _scipy_singular_values)
 CHOLESKY_DRIVERS = (_numpy_cholesky, _cholesky_by_eigenvalues)
-INVERSE_DRIVERS = (_numpy_inverse, _inverse_by_substitution)
-BASIS_DRIVERS = (_numpy_basis, _basis_by_svd)
-COMPLEMENT_DRIVERS = (_numpy_complement, _complement_by_svd)
-QR_DRIVERS = (_scipy_qr, _scaled_qr)
 
 
 # Checks of answers.
@@ -292,38 +244,6 @@ def is_cholesky(matrix: Floats, L: Floats) -> bool:
     with np.errstate(all="ignore"):
         wrong = matrix @ x - L @ (L.T @ x)
     return bool(np.all(np.diag(L) > 0.0)) and is_small(wrong, RESIDUAL_TOLERANCE, size_of(matrix), matrix)
-
-
-def is_inverse(L: Floats, inverse: Floats) -> bool:
-    """Whether L times the inverse is the identity, as far as the condition of L allows."""
-    x = probe(len(L))
-    with np.errstate(all="ignore"):
-        condition = size_of(L) * size_of(inverse)
-        wrong = L @ (inverse @ x) - x
-    return is_small(wrong, RESIDUAL_TOLERANCE, max(condition, 1.0), L)
-
-
-def is_basis(matrix: Floats, basis: Floats) -> bool:
-    """Whether the columns are orthonormal and span those of the matrix."""
-    with np.errstate(all="ignore"):
-        y = matrix @ probe(matrix.shape[1])
-        wrong = y - basis @ (basis.T @ y)
-    return is_small(wrong, RESIDUAL_TOLERANCE, size_of(matrix), matrix) and _has_orthonormal_columns(basis)
-
-
-def is_complement(matrix: Floats, basis: Floats) -> bool:
-    """Whether the columns are orthonormal and orthogonal to those of the matrix."""
-    with np.errstate(all="ignore"):
-        along = basis.T @ (matrix @ probe(matrix.shape[1]))
-    return is_small(along, RESIDUAL_TOLERANCE, size_of(matrix), matrix) and _has_orthonormal_columns(basis)
-
-
-def is_qr(matrix: Floats, answer: PivotedQR) -> bool:
-    """Whether QR is the matrix in this order, and the columns of Q orthonormal."""
-    x = probe(matrix.shape[1])
-    with np.errstate(all="ignore"):
-        wrong = matrix[:, answer.order] @ x - answer.q @ (answer.r @ x)
-    return is_small(wrong, RESIDUAL_TOLERANCE, size_of(matrix), matrix) and _has_orthonormal_columns(answer.q)
 
 
 def _has_orthonormal_columns(table: Floats) -> bool:

@@ -1,4 +1,4 @@
-"""Solutions, triangular factors and pivots of positive semidefinite matrices: verified, as in `factorisations`."""
+"""Solutions, triangular factors, pivots and ranks of positive semidefinite matrices; see `factorisations`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import scipy.linalg.lapack
 
 from evenhand._internal import factorisations
 from evenhand._internal.arrays import Floats, Indices
-from evenhand._internal.factorisations import RESIDUAL_TOLERANCE, eigh, is_small, pivoted_qr, probe, size_of
+from evenhand._internal.factorisations import RESIDUAL_TOLERANCE, eigh, is_small, probe, size_of
 
 INDEPENDENT = 1e-10
 """The least share of the largest pivot that a row of a positive semidefinite matrix adds; others are dependent."""
@@ -33,7 +33,11 @@ def solve_positive(matrix: Floats, table: Floats) -> Floats:
 
 def upper_factor(matrix: Floats) -> Floats:
     """The upper triangular R with R'R = A'A for a matrix A (p, q), p >= q. O(p q^2)."""
-    return factorisations.first_sound("triangular factor", matrix, TRIANGLE_DRIVERS, is_upper_factor)
+
+    def by_qr(matrix: Floats) -> Floats:
+        return np.asarray(np.linalg.qr(matrix, mode="r"))
+
+    return factorisations.first_sound("triangular factor", matrix, (by_qr,), is_upper_factor)
 
 
 def lower_times(L: Floats, table: Floats) -> Floats:
@@ -41,41 +45,39 @@ def lower_times(L: Floats, table: Floats) -> Floats:
     return np.asarray(scipy.linalg.blas.dtrmm(1.0, L.T, table, trans_a=1, lower=0))
 
 
-def pivots(matrix: Floats) -> Indices:
-    """Rows of a positive semidefinite matrix (m, m) that span all, to INDEPENDENT; those that add most first. O(m^3).
+def pivots(matrix: Floats, independent: float = INDEPENDENT) -> Indices:
+    """Rows of a positive semidefinite matrix (m, m) that span all; those that add most first. O(m^3).
+
+    independent: the least share of the largest pivot that a row adds.
 
     >>> pivots(np.diag([1.0, 3.0, 2.0])).tolist(), pivots(np.ones((2, 2))).tolist()
     ([1, 2, 0], [0])
     """
-    return factorisations.first_sound("pivots", matrix, PIVOT_DRIVERS, are_different)
+
+    def by_cholesky(matrix: Floats) -> Indices:
+        least = independent * float(np.max(np.diag(matrix)))
+        _, order, rank, _ = scipy.linalg.lapack.dpstrf(matrix, tol=least, lower=1)
+        return np.asarray(order[:rank], np.int64) - 1
+
+    return factorisations.first_sound("pivots", matrix, (by_cholesky,), are_different)
 
 
-# Drivers, the usual one first.
+def independent_rows(table: Floats) -> int:
+    """The rank of a table (n, m), directions below 5e-7 of the largest counting as none: by its smaller Gram matrix.
 
+    At 1,000 x 1,081 singular values took 7 s on two cores with a load of 6, as LAPACK's threads then wait for each
+    other at every step; the blocked Cholesky factorisation with pivots took 0.2 s, and gives the same number.
 
-def _numpy_triangle(matrix: Floats) -> Floats:
-    return np.asarray(np.linalg.qr(matrix, mode="r"))
-
-
-def _triangle_of_pivoted(matrix: Floats) -> Floats:
-    _, r, order = pivoted_qr(matrix)
-    return np.asarray(np.linalg.qr(r[:, np.argsort(order)], mode="r"))
-
-
-def _pivots_of_cholesky(matrix: Floats) -> Indices:
-    least = INDEPENDENT * float(np.max(np.diag(matrix)))
-    _, order, rank, _ = scipy.linalg.lapack.dpstrf(matrix, tol=least, lower=1)
-    return np.asarray(order[:rank], np.int64) - 1
-
-
-def _pivots_of_qr(matrix: Floats) -> Indices:
-    _, r, order = pivoted_qr(matrix)
-    sizes = np.abs(np.diag(r))
-    return np.asarray(order[sizes > INDEPENDENT * sizes[0]], np.int64)
-
-
-TRIANGLE_DRIVERS = (_numpy_triangle, _triangle_of_pivoted)
-PIVOT_DRIVERS = (_pivots_of_cholesky, _pivots_of_qr)
+    >>> independent_rows(np.array([[1.0, 2.0], [2.0, 4.0], [0.0, 0.0]]))
+    1
+    """
+    n, m = table.shape
+    scale = size_of(table)
+    if not scale:
+        return 0
+    unit = table / scale
+    gram = unit.T @ unit if m < n else unit @ unit.T
+    return len(pivots(gram, 2.0 * len(gram) * float(np.finfo(np.float64).eps)))
 
 
 # Checks of answers.

@@ -9,6 +9,7 @@ from typing import Any
 import orjson
 
 from evenhand.adapters.dsjson_lines import DsjsonRound, Form, checked_names, lines_of
+from evenhand.desk.event_records import decisions_with_events
 from evenhand.desk.opening import settings_in
 from evenhand.desk.settings import DeskSettings
 from evenhand.desk.shadow import action_of, treatment_of
@@ -16,8 +17,6 @@ from evenhand.errors import InvalidInput
 from evenhand.ledger.event import Row
 from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.verify import verify
-
-CHUNK = 500
 
 
 def to_dsjson(ledger: Ledger, desk: str, form: Form = "cb") -> Iterator[str]:
@@ -34,25 +33,15 @@ def to_dsjson(ledger: Ledger, desk: str, form: Form = "cb") -> Iterator[str]:
     """
     verify(ledger, desk)
     with ledger.reading(desk) as view:
-        head, withdrawn = view.head, {review for _, review in view.withdrawals()}
-        settings = settings_in(view)
+        head, settings = view.head, settings_in(view)
     if settings.mode == "shares":
         raise InvalidInput(f"desk {desk!r} has mode 'shares': it draws nobody, and DSJSON has draws")
     if form == "slates" and settings.capacity is not None:
         raise InvalidInput(f"slates need a desk without a capacity, got capacity {settings.capacity}: use ccb")
-    for at in range(0, head.decisions, CHUNK):
-        with ledger.reading(desk) as view:
-            decisions = view.by_number(range(at, min(at + CHUNK, head.decisions)))
-            about = view.about([row.id for row in decisions.values()])
-        later: dict[str, list[Row]] = defaultdict(list)
-        for row in about:
-            if row.seq not in withdrawn:
-                later[row.target or ""].append(row)
-        for number in sorted(decisions):
-            row = decisions[number]
-            model = {"m": f"evenhand {row.event.body['code']} {row.event.body['state']}"}
-            for line in lines_of(_round(row, later[row.id], settings), form):
-                yield orjson.dumps({**line, "VWState": model}).decode()
+    for row, later in decisions_with_events(ledger, desk, range(head.decisions)):
+        model = {"m": f"evenhand {row.event.body['code']} {row.event.body['state']}"}
+        for line in lines_of(_round(row, later, settings), form):
+            yield orjson.dumps({**line, "VWState": model}).decode()
 
 
 def names_of(settings: DeskSettings) -> list[str]:

@@ -17,7 +17,6 @@ from evenhand._internal.archive import load_archive, write_archive
 from evenhand._internal.checks import check_bool, check_share, check_whole, refusal
 from evenhand._internal.randomness import Seed, as_generator, generator_from
 from evenhand.allocation import draw_from
-from evenhand.bandit.allocating import allocate, receivers
 from evenhand.bandit.explain_metric import explain_metric
 from evenhand.bandit.fit_check import FitCheck
 from evenhand.bandit.fit_report import MODELLED, FitReport, protection, report_on_fit
@@ -39,7 +38,7 @@ from evenhand.metrics import (
 from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.records.contexts import as_contexts
-from evenhand.records.decision import Decision, Mode, Review, check_reviewer
+from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Mode, Review, check_reviewer
 from evenhand.records.signatures import key_for, sign
 from evenhand.rewards import RewardModel, RidgeUCB
 from evenhand.schema import MetricExplanation, Schema
@@ -158,11 +157,12 @@ class FairBandit:
         """
         contexts = as_contexts(contexts, self.n_features)
         rewards = self.reward.optimistic(contexts)
-        parts = (self.safeguards, self.metric, contexts, rewards)
-        best, tight, unproved = allocate(*parts, self.capacity, lower, upper)
+        best, tight, unproved = self.safeguards.allocate(self.metric, contexts, rewards, self.capacity, lower, upper)
         program, probabilities = best.program, best.probabilities
-        is_drawn = self.mode == "lottery"
-        chosen = draw_from(probabilities, program.capacity, rng) if is_drawn else receivers(probabilities)
+        if self.mode == "lottery":
+            chosen = draw_from(probabilities, program.capacity, rng)
+        else:  # a share of PROBABILITY_TOLERANCE or less is rounding
+            chosen = tuple(np.flatnonzero(probabilities > PROBABILITY_TOLERANCE).tolist())
         bounds = None if program.lower is None or program.upper is None else (program.lower, program.upper)
         id = sign(self._key, number, contexts, probabilities, chosen, tight, self.mode, bounds)
         played = (self.capacity, rewards, tight, best.worst_residual, unproved, program.lower, program.upper, self.mode)

@@ -11,13 +11,13 @@ import numpy as np
 from evenhand._internal.append_only import GrowingMap, GrowingSet
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.checks import check_number_or_none, check_one_of, check_whole_or_none
-from evenhand.allocation import BoundedDistances
-from evenhand.bandit._proved_distances import ProvedDistances, proved_distances
+from evenhand.allocation import Allocation, BoundedDistances, fair_distribution, fair_distribution_within
+from evenhand.bandit._proved_distances import ProvedDistances, binding_pairs, proved_distances
 from evenhand.certificates import ANSWER, VerdictLog, lower_bounds
 from evenhand.metrics import MetricLearner, Pairs, Verdicts
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.learner import as_square
-from evenhand.records.decision import Decision, Review
+from evenhand.records.decision import Decision, Pair, Review
 
 STEP = 0.05
 """gamma: by how much one flagged round shortens all distances. A larger step recovers faster and varies more."""
@@ -167,6 +167,25 @@ class Safeguards:
     def limits_flags(self) -> bool:
         """Whether the margin limits the number of flagged rounds, and has not made all probabilities equal yet."""
         return self.target == "flagged" and self.margin.is_working
+
+    def allocate(
+        self, metric: MetricLearner, contexts: Floats, rewards: Floats, capacity: float | None, lower: Any, upper: Any
+    ) -> tuple[Allocation, tuple[Pair, ...], int]:
+        """The best probabilities for the rows of `contexts` (k, d) with these rewards (k,), floors and ceilings.
+
+        With them the pairs that bind, and how many pairs lack a proof that the cap asks for.
+        """
+        bounds = {"lower": lower, "upper": upper}
+        if self.is_capped:
+            proved = self.proved_distances(contexts, rewards, capacity, **bounds)
+            best = fair_distribution(rewards, proved.table, capacity, **bounds)
+            return best, binding_pairs(best.probabilities, proved.table), proved.unproved_pairs
+        distances = self.distances_that_matter(metric, contexts)
+        if isinstance(distances, BoundedDistances):
+            best = fair_distribution_within(rewards, distances, capacity, **bounds)
+        else:
+            best = fair_distribution(rewards, distances, capacity, **bounds)
+        return best, best.tight_pairs, 0
 
     def distances_to_play(self, metric: MetricLearner, contexts: Floats) -> Floats:
         """The learned distances between the rows of `contexts`, or the proved ones if capped; scaled, (k, k).

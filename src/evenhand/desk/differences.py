@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from heapq import nlargest
@@ -13,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.checks import check_whole
-from evenhand.desk.event_records import subject_of
+from evenhand.desk.event_records import decisions_with_events, subject_of
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.remaining import erased_in
 from evenhand.desk.shadow import action_of, treatment_of
@@ -30,8 +29,6 @@ DIFFERENCES = 200
 MOST_DIFFERENCES = 5_000
 LISTED = 10
 """Decisions and pairs that are listed."""
-CHUNK = 200
-"""Decisions read at once."""
 
 
 @dataclass(frozen=True)
@@ -163,16 +160,8 @@ def differences(ledger: Ledger, desk: str, projection: Projection, last: int = D
     check_whole("last", last, least=1, most=MOST_DIFFERENCES)
     comparison = _Comparison(projection)
     numbers = projection.history.shadow_numbers(projection.bandit.rounds, last)
-    for at in range(0, len(numbers), CHUNK):
-        with ledger.reading(desk) as view:
-            decisions = view.by_number(numbers[at : at + CHUNK])
-            about = view.following([row.id for row in decisions.values()])
-        later, withdrawn = defaultdict[str, list[Row]](list), {row.undoes for row in about}
-        for row in about:
-            if row.target is not None and row.seq not in withdrawn:
-                later[row.target].append(row)
-        for _, row in sorted(decisions.items()):
-            comparison.add(row, later[row.id])
+    for row, later in decisions_with_events(ledger, desk, numbers):
+        comparison.add(row, later)
     return comparison.report()
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,9 +13,13 @@ from evenhand._internal.text_table import probability_table
 from evenhand.desk.commands import RATED_FIELDS
 from evenhand.errors import AlreadyRecorded, ContradictoryReview, UnknownPair
 from evenhand.ledger.event import Event, Row
+from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.waiting_pairs import FIRST_PLACE, Subject
 from evenhand.records.decision import Decision, Pair, Review
 from evenhand.records.review_metadata import ANSWERS, DECLINED, invalid_field
+
+CHUNK = 250
+"""Decisions read at once."""
 
 REVERSED = "reversed"
 """The answer on a pair of which the one who comes first has the lower probability: no judgement of the gap."""
@@ -44,6 +49,19 @@ def decision_of(body: Mapping[str, Any]) -> Decision:
         **{name: np.array(body[name], dtype=np.float64) for name in ("lower", "upper") if name in body},
         mode=body.get("mode", "lottery"),
     )
+
+
+def decisions_with_events(ledger: Ledger, desk: str, numbers: Sequence[int]) -> Iterator[tuple[Row, list[Row]]]:
+    """The decisions with these numbers, ascending; each with the events about it that were not withdrawn."""
+    for at in range(0, len(numbers), CHUNK):
+        with ledger.reading(desk) as view:
+            decisions = view.by_number(numbers[at : at + CHUNK])
+            rows = view.following([row.id for row in decisions.values()])
+        withdrawn, later = {row.undoes for row in rows}, defaultdict[str | None, list[Row]](list)
+        for row in rows:
+            if row.seq not in withdrawn:
+                later[row.target].append(row)
+        yield from ((row, later[row.id]) for _, row in sorted(decisions.items()))
 
 
 def review_of(body: Mapping[str, Any], candidates: Sequence[str]) -> Review:

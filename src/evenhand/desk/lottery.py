@@ -10,6 +10,7 @@ from __future__ import annotations
 import hmac
 import secrets
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -75,6 +76,7 @@ def new_secret() -> bytes:
     return secrets.token_bytes(SECRET_BYTES)
 
 
+@lru_cache(maxsize=64)  # each is needed twice: for the commitment to it, and for its draw
 def key_of(secret: bytes, number: int) -> bytes:
     """K_n: the key of decision `number`."""
     return hmac.digest(secret, number.to_bytes(8), "sha256")

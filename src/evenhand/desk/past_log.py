@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
@@ -13,7 +12,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_one_of
-from evenhand.desk.event_records import decision_of, indices_of, is_repeat, review_of
+from evenhand.desk.event_records import decision_of, decisions_with_events, indices_of, is_repeat, review_of
 from evenhand.desk.opening import settings_in
 from evenhand.desk.shadow import action_of, treatment_of
 from evenhand.errors import InvalidInput
@@ -23,8 +22,6 @@ from evenhand.ledger.ledger import Ledger
 from evenhand.ledger.waiting_pairs import SUBJECTS, Subject
 from evenhand.records.decision import Decision, Review
 
-CHUNK = 500
-
 
 def past_log(ledger: Ledger, desk: str, *, of: Subject = "desk") -> PastLog:
     """Decisions in a desk's ledger with chances, outcomes and standing reviews, for `evenhand.history.evaluate`.
@@ -33,12 +30,13 @@ def past_log(ledger: Ledger, desk: str, *, of: Subject = "desk") -> PastLog:
     while the desk was in shadow mode, with probabilities if that told them for every decision. Candidates are named by
     decision and id. Decisions that somebody overrode, since nobody knows with which chances, those with somebody who
     was erased, and those of which nobody said what was done are left out, and named in `refused`. The desk learned
-    meanwhile: each decision's probabilities are right given what came before, which is all that estimates need.
+    meanwhile: each decision's probabilities are right given what came before, so estimates are, too. Intervals take the
+    rounds as independent, which they nearly are where a desk learns slowly.
     """
     check_one_of("of", of, SUBJECTS)
     kept: list[_Kept] = []
     refused = []
-    for row, later in _decisions(ledger, desk):
+    for row, later in decisions_with_events(ledger, desk, range(ledger.head(desk).decisions)):
         body = row.event.body
         if bool(body.get("shadow")) != (of == "system"):
             continue
@@ -99,22 +97,6 @@ def _kept(row: Row, action: Mapping[str, Any] | None, later: list[Row]) -> _Kept
         return _Kept(row, decision, decision.chosen, decision.probabilities, True, later)
     chosen = tuple(sorted(indices_of(action["chosen"], names)))
     return _Kept(row, decision, chosen, np.array(treatment_of(action, names)), "probabilities" in action, later)
-
-
-def _decisions(ledger: Ledger, desk: str) -> Iterator[tuple[Row, list[Row]]]:
-    """Every decision, in order, with what came of it and was not withdrawn."""
-    with ledger.reading(desk) as view:
-        head, withdrawn = view.head, {review for _, review in view.withdrawals()}
-    for at in range(0, head.decisions, CHUNK):
-        with ledger.reading(desk) as view:
-            found = view.by_number(range(at, min(at + CHUNK, head.decisions)))
-            about = view.about([row.id for row in found.values()])
-        later: dict[str, list[Row]] = defaultdict(list)
-        for row in about:
-            if row.seq not in withdrawn:
-                later[row.target or ""].append(row)
-        for number in sorted(found):
-            yield found[number], later[found[number].id]
 
 
 def _outcomes(kept: _Kept) -> dict[int, float]:

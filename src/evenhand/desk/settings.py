@@ -25,6 +25,7 @@ from evenhand.metrics.features import Structure
 from evenhand.metrics.learner_settings import bound_for, check_error_rate
 from evenhand.records.decision import Mode
 from evenhand.schema import Schema
+from evenhand.schema.rows import ID
 
 MOST_EVENTS = 10_000
 """Events in one request."""
@@ -170,6 +171,12 @@ class DeskSettings:
         if is_new:
             settings._check_limits(MAY_CHANGE)
         return settings
+
+    @property
+    def attributes(self) -> list[str]:
+        """What candidates can be grouped by: what is carried, without ids, and the features."""
+        carried = () if self.schema is None else (name for name in self.schema.carry if name != ID)
+        return [*carried, *(self.features or coordinates(self.n_features))]
 
     def check_shadow(self) -> None:
         """InvalidInput for a desk in shares in shadow mode: outcomes would be of shares that another system gave."""

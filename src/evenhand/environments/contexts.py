@@ -10,7 +10,6 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_share, check_whole
-from evenhand._internal.factorisations import orthonormal
 from evenhand._internal.randomness import Seed, as_generator
 from evenhand.errors import InvalidInput
 from evenhand.records.decision import Decision
@@ -225,7 +224,7 @@ class Drifting(ContextSource):
             raise InvalidInput(f"n_features must be >= 2 for a population that rotates, got {source.n_features}")
         self.source = source
         self.period = check_whole("period", period, least=1)
-        self._plane = orthonormal(as_generator(seed).normal(size=(source.n_features, 2)))
+        self._plane = np.linalg.qr(as_generator(seed).normal(size=(source.n_features, 2)))[0]
 
     def rotated(self, rows: Floats, round: int) -> Floats:
         """Rows (k, d) after this many rounds of drift."""

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from evenhand._internal.arrays import Floats
-from evenhand._internal.independent_rows import independent_rows
+from evenhand._internal.positive_factors import independent_rows
 from evenhand.interview.plan import ReviewPlan
 from evenhand.interview.question import uncertainties
 from evenhand.metrics import MetricLearner

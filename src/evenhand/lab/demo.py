@@ -50,9 +50,9 @@ def contenders(world: LendingWorld, seed: int) -> dict[str, Policy]:
     }
 
 
-def show_demo(*, rounds: int, seed: int, picture: Path, console: Console | None = None) -> dict[str, Account]:
+def show_demo(*, rounds: int, seed: int, picture: Path) -> dict[str, Account]:
     """Play all contenders in the same world, print the table, draw the figure; returns each one's account."""
-    console = console or Console()
+    console = Console()
     world = LendingWorld()
     auditor = MahalanobisAuditor(world.A)
     field = contenders(world, seed)

@@ -99,12 +99,12 @@ def report(folders: Sequence[Path], output: Path, *, experiments: Mapping[str, E
     write_report(output, sections)
 
 
-def list_experiments(console: Console | None = None) -> None:
+def list_experiments() -> None:
     """Print every experiment's name and claim."""
     table = Table(show_header=False, box=None)
     for name, experiment in EXPERIMENTS.items():
         table.add_row(Text(name, "bold"), Text(experiment.claim))
-    (console or Console()).print(table)
+    Console().print(table)
 
 
 def _progress(console: Console) -> Progress:

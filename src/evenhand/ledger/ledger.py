@@ -354,7 +354,7 @@ class LedgerView:
 
         Contents are encrypted here: the keys are those of this transaction. An erasure destroys its person's key.
         """
-        self._keys.load_for(row.opened for row in rows)
+        self._keys.load_for([row.opened for row in rows])
         try:
             self._run(INSERT, [(self._desk, *self._stored(row)[:-1]) for row in rows])
             self._keys.keep()

@@ -24,15 +24,9 @@ HASHES = len(',"previous":"","hash":""}') + 2 * 64
 """Length of the two hashes at the end of a line; the rest, and a brace, is the event's text."""
 
 
-def verify(
-    ledger: Ledger,
-    desk: str,
-    *,
-    known: tuple[int, str] | None = None,
-    watch: Callable[[Row], None] = lambda row: None,
-) -> Head:
+def verify(ledger: Ledger, desk: str, *, known: tuple[int, str] | None = None) -> Head:
     """The head of a desk's ledger, after all of it was checked; see `verified_chain`."""
-    return verified_chain(ledger, desk, known=known, watch=watch)[1]
+    return verified_chain(ledger, desk, known=known)[1]
 
 
 def verified_chain(

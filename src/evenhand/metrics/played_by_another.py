@@ -22,6 +22,10 @@ class PlayedByAnother(MetricLearner):
     playing: MetricLearner
     """The learner in play."""
 
+    def _passed(self, pairs: Pairs) -> Pairs:
+        """The pairs as the learner in play gets them."""
+        return pairs
+
     @property
     def epsilon(self) -> float | None:
         """The accuracy of the learner in play, if it has one."""
@@ -29,11 +33,11 @@ class PlayedByAnother(MetricLearner):
 
     def estimate(self, pairs: Pairs) -> Floats:
         """Each pair's squared distance by the learner in play, (n,)."""
-        return self.playing.estimate(pairs)
+        return self.playing.estimate(self._passed(pairs))
 
     def guess(self, pairs: Pairs) -> Floats:
         """Each pair's squared distance to play, by the learner in play, (n,)."""
-        return self.playing.guess(pairs)
+        return self.playing.guess(self._passed(pairs))
 
     def playable_distances(self, contexts: Floats) -> Floats:
         """The distances to play between the rows of `contexts`, by the learner in play, (k, k)."""
@@ -45,7 +49,7 @@ class PlayedByAnother(MetricLearner):
 
     def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """Each pair's ends by the learner in play, each (n,)."""
-        return self.playing.ends(pairs)
+        return self.playing.ends(self._passed(pairs))
 
     def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
         """The ends of the distance for each difference, by the learner in play: (n, d) -> (n,), (n,)."""
@@ -53,11 +57,11 @@ class PlayedByAnother(MetricLearner):
 
     def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
         """The probability that each pair is unfair at this gap, by the learner in play, (n,)."""
-        return self.playing.chance_unfair(pairs, gaps)
+        return self.playing.chance_unfair(self._passed(pairs), gaps)
 
     def chance_flagged(self, pairs: Pairs, gaps: Floats, reviewer: str | None = None) -> Floats:
         """The probability that this reviewer flags each pair at this gap, by the learner in play, (n,)."""
-        return self.playing.chance_flagged(pairs, gaps, reviewer)
+        return self.playing.chance_flagged(self._passed(pairs), gaps, reviewer)
 
     def matrix(self) -> Floats:
         """The estimate of G by the learner in play, (d, d)."""
@@ -65,11 +69,11 @@ class PlayedByAnother(MetricLearner):
 
     def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """Each pair's mean and standard deviation by the learner in play, each (n,)."""
-        return self.playing.moments(pairs)
+        return self.playing.moments(self._passed(pairs))
 
     def covariances(self, pairs: Pairs) -> Floats | None:
         """The covariances of squared distances by the learner in play, (n, n)."""
-        return self.playing.covariances(pairs)
+        return self.playing.covariances(self._passed(pairs))
 
     def sample_matrix(self, rng: np.random.Generator) -> Floats:
         """A draw of the learner in play, (d, d)."""

@@ -12,15 +12,15 @@ from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
-from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.interactions import InteractionEvidence
 from evenhand.metrics.learner import Learned, MetricLearner, RememberedAnswers
+from evenhand.metrics.played_by_another import PlayedByAnother
 from evenhand.metrics.ratings import Comparisons, Ratings
 from evenhand.metrics.verdicts import Pairs, Verdicts
 
 
-class WithoutIntercept(MetricLearner):
+class WithoutIntercept(PlayedByAnother):
     """Passes contexts on to `learner` without their last feature, the intercept that a `Schema` adds for rewards.
 
     Nobody differs in the intercept, so no answer says anything about it; yet with it the metric has d more unknowns,
@@ -40,16 +40,16 @@ class WithoutIntercept(MetricLearner):
         if not isinstance(learner, MetricLearner):
             raise InvalidInput(f"learner must be a metric learner, got {learner!r}")
         super().__init__(learner.n_features + 1, learner.space.structure)
-        self.learner = copy.deepcopy(learner)
+        self.playing = copy.deepcopy(learner)
         self.has_taken_over = learner.has_taken_over
         self._last: tuple[Pairs, Pairs] | None = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         memo[id(self)] = twin = copy.copy(self)
-        twin.learner = copy.deepcopy(self.learner, memo)
+        twin.playing = copy.deepcopy(self.playing, memo)
         return twin
 
-    def _without(self, pairs: Pairs) -> Pairs:
+    def _passed(self, pairs: Pairs) -> Pairs:
         """The pairs without the intercept; the same object for the same pairs, as learners remember what they know of
         the last ones."""
         if self._last is None or self._last[0] is not pairs:
@@ -57,135 +57,80 @@ class WithoutIntercept(MetricLearner):
         return self._last[1]
 
     def __repr__(self) -> str:
-        return f"WithoutIntercept({self.learner!r})"
+        return f"WithoutIntercept({self.playing!r})"
+
+    @property
+    def learner(self) -> MetricLearner:
+        """The learner of the other features."""
+        return self.playing
 
     @property
     def error_rate(self) -> float | None:  # type: ignore[override]
         """The learner's."""
-        return self.learner.error_rate
-
-    @property
-    def epsilon(self) -> float | None:
-        """The learner's."""
-        return getattr(self.learner, "epsilon", None)
+        return self.playing.error_rate
 
     # Queries.
 
-    def estimate(self, pairs: Pairs) -> Floats:
-        """Each pair's squared distance, (n,)."""
-        return self.learner.estimate(self._without(pairs))
-
-    def guess(self, pairs: Pairs) -> Floats:
-        """Each pair's squared distance to play, (n,)."""
-        return self.learner.guess(self._without(pairs))
-
-    def ends(self, pairs: Pairs) -> tuple[Floats, Floats]:
-        """Each pair's ends, each (n,)."""
-        return self.learner.ends(self._without(pairs))
-
     def ends_of(self, differences: ArrayLike) -> tuple[Floats, Floats]:
         """The ends of the distance for each difference: (n, d) -> (n,), (n,)."""
-        return self.learner.ends_of(_varying(self._as_differences(differences)))
-
-    def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
-        """Each pair's mean and standard deviation, each (n,)."""
-        return self.learner.moments(self._without(pairs))
-
-    def covariances(self, pairs: Pairs) -> Floats | None:
-        """The covariances of the pairs' squared distances, (n, n)."""
-        return self.learner.covariances(_pairs(pairs))
+        return self.playing.ends_of(_varying(self._as_differences(differences)))
 
     def playable_distances(self, contexts: Floats) -> Floats:
         """The distances to play between the rows of `contexts`, (k, k)."""
-        return self.learner.playable_distances(_varying(contexts))
+        return self.playing.playable_distances(_varying(contexts))
 
     def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
         """Bounds on the distances to play."""
-        return self.learner.playable_bounds(_varying(contexts))
-
-    def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
-        """The probability that each pair is unfair at this gap, (n,)."""
-        return self.learner.chance_unfair(self._without(pairs), gaps)
-
-    def chance_flagged(self, pairs: Pairs, gaps: Floats, reviewer: str | None = None) -> Floats:
-        """The probability that this reviewer flags each pair at this gap, (n,)."""
-        return self.learner.chance_flagged(self._without(pairs), gaps, reviewer)
+        return self.playing.playable_bounds(_varying(contexts))
 
     def matrix(self) -> Floats:
         """The estimate of G, (d, d), with zeros for the intercept."""
-        return np.pad(self.learner.matrix(), (0, 1))
+        return np.pad(self.playing.matrix(), (0, 1))
 
     def sample_matrix(self, rng: np.random.Generator) -> Floats:
         """A draw of the learner, (d, d), with zeros for the intercept."""
-        return np.pad(self.learner.sample_matrix(rng), (0, 1))
-
-    def reviewers(self) -> dict[str | None, ReviewerReport]:
-        """The learner's reports."""
-        return self.learner.reviewers()
-
-    def error_rate_of(self, reviewer: str | None) -> float:
-        """The error rate that the learner takes this reviewer to have."""
-        return self.learner.error_rate_of(reviewer)
+        return np.pad(self.playing.sample_matrix(rng), (0, 1))
 
     def interactions(self, blocks: Sequence[Any] | None = None) -> list[InteractionEvidence]:
         """Those that the learner finds; the last label is that of the intercept."""
-        return self.learner.interactions(None if blocks is None else blocks[:-1])
-
-    def evidence_of_few_interactions(self) -> float:
-        """The learner's."""
-        return self.learner.evidence_of_few_interactions()
-
-    @property
-    def plays_metric(self) -> bool:
-        """Whether the learner plays distances of a metric."""
-        return self.learner.plays_metric
-
-    @property
-    def flags_left(self) -> int | None:
-        """The learner's."""
-        return self.learner.flags_left
-
-    @property
-    def promise(self) -> str | None:
-        """The learner's."""
-        return self.learner.promise
+        return self.playing.interactions(None if blocks is None else blocks[:-1])
 
     # Learning.
 
     def learn(self, verdicts: Verdicts) -> Learned:
         """Learn from the verdicts of one round."""
-        return self.learner.learn(_verdicts(verdicts))
+        return self.playing.learn(_verdicts(verdicts))
 
     def learn_bit(self, verdicts: Verdicts, *, any_unfair: bool) -> Learned:
         """Learn that at least one of these pairs was unfair, or that none was."""
-        return self.learner.learn_bit(_verdicts(verdicts), any_unfair=any_unfair)
+        return self.playing.learn_bit(_verdicts(verdicts), any_unfair=any_unfair)
 
     def learn_ratings(self, ratings: Ratings) -> Learned:
         """Learn from ratings of candidates."""
         implied = None if ratings.implied is None else _verdicts(ratings.implied)
-        return self.learner.learn_ratings(replace(ratings, contexts=_varying(ratings.contexts), implied=implied))
+        return self.playing.learn_ratings(replace(ratings, contexts=_varying(ratings.contexts), implied=implied))
 
     def learn_comparisons(self, comparisons: Comparisons) -> Learned:
         """Learn from comparisons of pairs."""
         implied = None if comparisons.implied is None else _verdicts(comparisons.implied)
-        return self.learner.learn_comparisons(replace(comparisons, pairs=_pairs(comparisons.pairs), implied=implied))
+        return self.playing.learn_comparisons(replace(comparisons, pairs=_pairs(comparisons.pairs), implied=implied))
 
     @property
     def best_predictor(self) -> MetricLearner | None:
         """That of the learner, without the intercept as well."""
-        other = self.learner.best_predictor
+        other = self.playing.best_predictor
         return None if other is None else type(self)(other)
 
     def reconsidered(self, answers: RememberedAnswers) -> MetricLearner:
         """What the learner goes on with, without the intercept as well."""
-        other = self.learner.reconsidered(_WithoutIntercept(answers, answers.seen, answers.speaks_up))
-        return self if other is self.learner else type(self)(other)
+        other = self.playing.reconsidered(_WithoutIntercept(answers, answers.seen, answers.speaks_up))
+        return self if other is self.playing else type(self)(other)
 
     # Saving.
 
     def state(self) -> dict[str, Any]:
         """The learner."""
-        return {"learner": self.learner.saved()}
+        return {"learner": self.playing.saved()}
 
     @classmethod
     def from_state(cls, state: dict[str, Any]) -> Self:

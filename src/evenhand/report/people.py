@@ -32,12 +32,6 @@ UNNAMED = (UNKNOWN, ERASED)
 Mask = NDArray[np.bool_]
 
 
-def attributes_of(settings: DeskSettings) -> list[str]:
-    """All attributes by which candidates can be grouped: what is carried, and the features; without ids."""
-    carried = () if settings.schema is None else (name for name in settings.schema.carry if name != ID)
-    return [*carried, *(settings.features or coordinates(settings.n_features))]
-
-
 def default_groupings(settings: DeskSettings) -> list[str]:
     """The attributes that a report shows unless told: what is carried, and features with levels."""
     if settings.schema is None:
@@ -48,7 +42,7 @@ def default_groupings(settings: DeskSettings) -> list[str]:
 
 def read_groupings(groups: Sequence[str] | None, settings: DeskSettings) -> list[tuple[str, ...]]:
     """The groupings to report: each by one attribute, or by several together, as in "sex,race"."""
-    known = attributes_of(settings)
+    known = settings.attributes
     if groups is None:
         return [(name,) for name in default_groupings(settings)]
     found = [(one,) if one in known else tuple(name.strip() for name in one.split(",")) for one in groups]

@@ -256,9 +256,11 @@ def is_missing(value: object) -> bool:
     >>> [is_missing(value) for value in (None, float("nan"), " ", 0, False)]
     [True, True, True, False, False]
     """
+    if type(value) is float:  # the common cases come before the slower ones
+        return math.isnan(value)
     if isinstance(value, str):
         return not value.strip()
-    if isinstance(value, int):  # the common case, before the slower ones
+    if isinstance(value, int):
         return False
     if value is None or value is ABSENT or type(value).__name__ in _MISSING_TYPES:
         return True
@@ -273,6 +275,8 @@ def as_number(value: object) -> float | None:
     >>> as_number(3), as_number(np.float32(0.5)), as_number(Decimal("1.5")), as_number(True), as_number("3")
     (3.0, 0.5, 1.5, None, None)
     """
+    if type(value) is float:  # a table has many of them, and abstract types are slow to check
+        return value
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         return None
     try:

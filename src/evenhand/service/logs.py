@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-import sys
 import traceback
 from datetime import UTC, datetime
-from typing import Any, TextIO
+from typing import Any
 
 import orjson
 
@@ -40,9 +39,9 @@ def about(error: BaseException) -> dict[str, Any]:
     return {"error": type(error).__name__, "at": places}
 
 
-def set_up_logs(stream: TextIO | None = None) -> None:
-    """Send the lines of all loggers to a stream, as JSON."""
-    handler = logging.StreamHandler(stream or sys.stderr)
+def set_up_logs() -> None:
+    """Send the lines of all loggers to standard error, as JSON."""
+    handler = logging.StreamHandler()
     handler.setFormatter(JsonLines())
     root = logging.getLogger()
     root.handlers[:] = [handler]

@@ -7,12 +7,13 @@ import logging
 import sys
 import time
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING
 
 import orjson
 from starlette.exceptions import HTTPException
 
 from evenhand.errors import EvenhandError
+from evenhand.rewards.estimator_files import MOST_BYTES
 from evenhand.service.problems import Problem, problem_of, unavailable
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 0.2
 
+DESKS = "/api/desks"
+MOST_WITH_MODEL = 2 * MOST_BYTES
+"""Maximum bytes of a request that opens a desk: a model in base64, and the other settings."""
+
 
 class RequestLog:
     """One line of JSON per request, written a few times per second: a write for each would cost as much as the request.
@@ -32,8 +37,7 @@ class RequestLog:
     A line has nothing about a person: no path, query, body or address, and no words of an error, which may quote them.
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self._stream = stream
+    def __init__(self) -> None:
         self._lines: list[bytes] = []
         self._is_flushing = False
         self._desks: set[str] = set()
@@ -66,9 +70,8 @@ class RequestLog:
         """Write all lines that wait."""
         lines, self._lines, self._is_flushing = self._lines, [], False
         if lines:
-            stream = self._stream or sys.stderr
-            stream.write(b"\n".join([*lines, b""]).decode())
-            stream.flush()
+            sys.stderr.write(b"\n".join([*lines, b""]).decode())
+            sys.stderr.flush()
 
 
 class ObserveRequests:
@@ -111,7 +114,7 @@ class CheckRequests:
     """Refuses requests to /api without a valid token, then bodies that are too long, before routing.
 
     So whoever has no token learns nothing else: all paths look the same. A body is refused at once if its length is
-    declared, otherwise while it is read.
+    declared, otherwise while it is read. An admin who opens a desk may send the file of a model with it.
     """
 
     def __init__(self, app: ASGIApp, max_body: int) -> None:
@@ -124,9 +127,11 @@ class CheckRequests:
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
             await self.app(scope, receive, send)
             return
-        detail, headers = f"the body must be at most {self._max_body} bytes long", {"Connection": "close"}
+        opens = scope["path"] == DESKS and scope["caller"].has_role("admin")
+        most = max(self._max_body, MOST_WITH_MODEL) if opens else self._max_body
+        detail, headers = f"the body must be at most {most} bytes long", {"Connection": "close"}
         length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        if length.isdigit() and int(length) > self._max_body:
+        if length.isdigit() and int(length) > most:
             raise Problem("too-large", detail, headers=headers)
         received = 0
 
@@ -134,7 +139,7 @@ class CheckRequests:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > self._max_body:
+            if received > most:
                 raise HTTPException(413, detail, headers)  # FastAPI lets this one through
             return message
 

@@ -12,7 +12,7 @@ from evenhand.bandit import FairBandit
 from evenhand.errors import InconsistentReviews, MisleadingReviewer, NoMetricFits
 from evenhand.lab.people.answers import MEMBER_REVIEW, Panel, PersonAnswers
 from evenhand.metrics import BayesPoint, ByEvidence, MetricLearner, Score, VersionSpace, default_learner
-from evenhand.metrics.score_model.panel import Panel as ScorePanel
+from evenhand.metrics import Panel as ScorePanel
 
 Make = Callable[[int, float, int], MetricLearner]
 """A learner from the number of features, the quantile it plays, and a seed."""

@@ -81,8 +81,9 @@ def _maker(
             if panel is not None:
                 assert entry.with_panel is not None
                 ready[d] = entry.with_panel(ready[d], panel)
-        predictor = BanditPredictor if contender == DEFAULT else LearnerPredictor
-        return predictor(copy.deepcopy(ready[d]), people.name)
+        if contender == DEFAULT:
+            return BanditPredictor(copy.deepcopy(ready[d]), people.name)
+        return LearnerPredictor(copy.deepcopy(ready[d]), people.name)
 
     return made
 

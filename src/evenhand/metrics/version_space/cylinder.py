@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
-from evenhand._internal.factorisations import orthonormal_complement, svd
+from evenhand._internal.factorisations import svd
 from evenhand._internal.jit import jit
 from evenhand.metrics.version_space.extents import Outline
 from evenhand.metrics.version_space.sampled_set import SampledSet
@@ -88,7 +88,7 @@ def _faces_with_ball(sampled: SampledSet) -> tuple[Floats, Floats]:
 def _complement(thin: Floats) -> Floats:
     """An orthonormal basis of the directions orthogonal to `thin` (m, s): (m, m - s)."""
     m, s = thin.shape
-    return orthonormal_complement(thin) if s else np.eye(m)
+    return np.asarray(np.linalg.qr(thin, mode="complete")[0][:, s:]) if s else np.eye(m)
 
 
 def shadow_middle(

@@ -5,11 +5,11 @@ from __future__ import annotations
 import csv
 import io
 from bisect import bisect_left
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from evenhand.desk.event_records import subject_of
+from evenhand.desk.event_records import CHUNK, decisions_with_events, subject_of
 from evenhand.desk.shadow import action_of
 from evenhand.review.display import features_of
 
@@ -24,8 +24,6 @@ LATEST = 8
 """Decisions in the overview."""
 PAGE = 25
 """Decisions on a page of the list."""
-CHUNK = 250
-"""Decisions read at once for the table."""
 COLUMNS = (
     "decision",
     "number",
@@ -76,24 +74,10 @@ def decision_list(desk: Desk, *, before: int | None, flagged: bool) -> dict[str,
     }
 
 
-def decisions_with_events(ledger: Ledger, desk: str, numbers: Sequence[int]) -> list[tuple[Row, list[Row]]]:
-    """The decisions with these numbers, in order; each with the events about it that were not withdrawn."""
-    with ledger.reading(desk) as view:
-        decisions = view.by_number(numbers)
-        about = view.about([row.id for row in decisions.values()])
-        later = view.about([row.id for row in about if row.kind == "review"])
-    withdrawn = {row.undoes for row in (*about, *later)}
-    followed_by: dict[str | None, list[Row]] = defaultdict(list)
-    for row in about:
-        if row.seq not in withdrawn:
-            followed_by[row.target].append(row)
-    return [(row, followed_by[row.id]) for _, row in sorted(decisions.items())]
-
-
 def _lines(desk: Desk, numbers: Sequence[int], projection: Projection) -> list[dict[str, Any]]:
     """The decisions with these numbers, the newest first."""
     found = decisions_with_events(desk.ledger, desk.name, numbers)
-    return [_line(row, about, projection) for row, about in reversed(found)]
+    return [_line(row, about, projection) for row, about in reversed([*found])]
 
 
 def _line(row: Row, about: list[Row], projection: Projection) -> dict[str, Any]:
@@ -137,10 +121,9 @@ def decisions_csv(ledger: Ledger, desk: str, settings: DeskSettings) -> Iterator
     """The table in pieces of text, the first with the header line."""
     names = list(settings.features or [f"feature {i + 1}" for i in range(settings.n_features)])
     yield _text([[*COLUMNS, *names]])
-    decisions = ledger.head(desk).decisions
-    for at in range(0, decisions, CHUNK):
-        found = decisions_with_events(ledger, desk, range(at, min(at + CHUNK, decisions)))
-        yield _text([line for row, about in found for line in _rows(row, about, settings, names)])
+    found = decisions_with_events(ledger, desk, range(ledger.head(desk).decisions))
+    while some := list(islice(found, CHUNK)):
+        yield _text([line for row, about in some for line in _rows(row, about, settings, names)])
 
 
 def _rows(decision: Row, later: Sequence[Row], settings: DeskSettings, names: Sequence[str]) -> Iterator[list[Any]]:

@@ -15,11 +15,9 @@ import numpy as np
 from evenhand._internal import intervals
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import is_number
-from evenhand.desk.settings import coordinates
+from evenhand.desk.event_records import decisions_with_events
 from evenhand.errors import InvalidInput
 from evenhand.review.display import features_of, in_words
-from evenhand.schema.rows import ID
-from evenhand.service.dashboard.decision_list import decisions_with_events
 
 if TYPE_CHECKING:
     from evenhand.desk.desk import Desk
@@ -64,7 +62,7 @@ class GroupView:
         candidates, count as independent.
         """
         settings = self._desk.settings
-        names = attributes_of(settings)
+        names = settings.attributes
         if attribute is not None and attribute not in names:
             raise InvalidInput(f"unknown attribute {attribute!r}; there are {', '.join(names)}")
         with self._lock:
@@ -84,14 +82,8 @@ class GroupView:
         }
 
 
-def attributes_of(settings: DeskSettings) -> list[str]:
-    """All attributes by which candidates can be grouped: the features, and what is carried, without ids."""
-    carried = () if settings.schema is None else (name for name in settings.schema.carry if name != ID)
-    return [*carried, *(settings.features or coordinates(settings.n_features))]
-
-
 def _default(settings: DeskSettings) -> str:
-    names, schema = attributes_of(settings), settings.schema
+    names, schema = settings.attributes, settings.schema
     if schema is None:
         return names[0]
     with_levels = (f.name for f in schema.features if not hasattr(f, "low"))
@@ -104,7 +96,7 @@ def read_applicants(desk: Desk) -> list[Applicant]:
     end = desk.head.decisions
     while end > 0 and len(found) < MOST_CANDIDATES:
         start = max(0, end - 50)
-        for row, about in reversed(decisions_with_events(desk.ledger, desk.name, range(start, end))):
+        for row, about in reversed([*decisions_with_events(desk.ledger, desk.name, range(start, end))]):
             if len(found) < MOST_CANDIDATES:
                 found += _applicants(row, about, desk.settings)
         end = start

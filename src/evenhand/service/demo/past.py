@@ -19,6 +19,7 @@ from evenhand.service.demo.story import Story
 
 DESK = "loans"
 NOISE = 0.2
+SEED = 11
 
 
 @dataclass
@@ -43,11 +44,11 @@ class DemoWorld:
         return round(float(np.clip(context @ self.size.pay_off + NOISE * self.rng.normal(), -1, 1)), 3)
 
 
-def make_past(url: str, size: DemoSize, *, decisions: int, seed: int = 11) -> DemoWorld:
+def make_past(url: str, size: DemoSize, *, decisions: int) -> DemoWorld:
     """Create a desk with a past; returns the world, which goes on."""
-    world = DemoWorld(np.random.default_rng(seed), size)
+    world = DemoWorld(np.random.default_rng(SEED), size)
     settings = {**size.settings, "capacity": size.capacity}
-    with Desk.open(url, DESK, schema=size.schema, seed=seed, **settings) as desk:
+    with Desk.open(url, DESK, schema=size.schema, seed=SEED, **settings) as desk:
         sessions, names = ReviewSessions(desk), list(size.reviewers)
         for turn in range(decisions // size.together):
             _decide(desk, world)

@@ -9,7 +9,7 @@ import sys
 import tempfile
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from secrets import token_urlsafe
@@ -62,7 +62,6 @@ def serve_demo(
     port: int = 8000,
     size: str = "small",
     decisions: int | None = None,
-    say: Callable[[str], None] = print,
 ) -> None:
     """Serve the demo until told to stop, and remove everything.
 
@@ -73,16 +72,12 @@ def serve_demo(
     if not is_loopback(host):
         raise InvalidInput(f"host must be a loopback address for the demo, whose link signs anybody in, got {host!r}")
 
-    def announce(text: str) -> None:
-        say(text)
-        sys.stdout.flush()
-
     with (
         listen(host, port) as listening,
         _exiting_on_sigterm(),
         tempfile.TemporaryDirectory(prefix=f"evenhand-demo-{os.getpid()}-", dir=_memory_folder()) as folder,
     ):
-        announce(f"Preparing a lending desk with a past. This takes {chosen.preparation}.")
+        _say(f"Preparing a lending desk with a past. This takes {chosen.preparation}.")
         url, base = f"sqlite:///{Path(folder) / 'ledger.db'}", address_of(listening, host)
         world = make_past(url, chosen, decisions=chosen.decisions if decisions is None else decisions)
         secrets = _create_tokens(url)
@@ -90,11 +85,16 @@ def serve_demo(
         link = f"{base}/welcome/{add_welcome(app, secrets[VISITOR])}"
         add_story(app, world.story.to_dict(chosen))
         welcome = WELCOME.format(link=link, token=secrets[VISITOR], arrival=chosen.arrival)
-        server = AnnouncingServer(config_of(app), lambda: announce(welcome))
+        server = AnnouncingServer(config_of(app), lambda: _say(welcome))
         # uvicorn raises the signal again after it has stopped.
         with suppress(KeyboardInterrupt), arrivals(base, secrets["intake"], world):
             server.run(sockets=[listening])
-    announce("The demo has ended; nothing was kept.")
+    _say("The demo has ended; nothing was kept.")
+
+
+def _say(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 def _memory_folder() -> str | None:

@@ -201,7 +201,8 @@ def test_the_last_resort_must_predict_better() -> None:
 
 
 def test_the_last_resort_waits_for_a_few_answers_of_each_feature() -> None:
-    """With twelve features it first learns after 48 answers: fits to fewer take long and say little."""
+    """With twelve features it first learns after more answers than with two: fits to few take long and say little."""
+    assert 12 * FIRST_OF_EACH > FIRST_TRIAL
     learner = ByEvidence([BayesPoint(12, structure="diagonal")], last_resort=Score(12))
     assert learner.reconsidered(Remembered([], 12 * FIRST_OF_EACH - 1, speaks_up=False)) is learner
     assert learner.reconsidered(Remembered([], 12 * FIRST_OF_EACH, speaks_up=False)) is not learner

@@ -15,11 +15,13 @@ import argparse
 import cProfile
 import importlib
 import itertools
+import math
 import multiprocessing
 import pstats
 import resource
 import warnings
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -56,11 +58,13 @@ class World:
 
     def distance(self, difference: Floats) -> float:
         """Of two people, by the reviewer's metric."""
-        return float(np.sqrt(max(difference @ self.G @ difference, 0.0)))
+        return math.sqrt(max(float(difference @ self.G @ difference), 0.0))
 
     def review(self, decision: eh.Decision, shown: list[tuple[int, int]]) -> eh.Review:
         """The reviewer's answers on these pairs; some are wrong."""
-        x, unfair, fair = decision.contexts, [], []
+        x = decision.contexts
+        unfair: list[tuple[int, int]] = []
+        fair: list[tuple[int, int]] = []
         for i, j in shown:
             is_unfair = decision.gap(i, j) > self.distance(x[i] - x[j])
             (unfair if is_unfair != (self.rng.random() < self.wrong) else fair).append((i, j))
@@ -121,7 +125,7 @@ def reviews(decisions: int, complete: int) -> None:
         pairs = Pairs.of(decision.contexts).names() if is_complete else None
         shown = pairs or [each.pair for each in bandit.pairs_to_review(decision, REVIEWED)]
         review = world.review(decision, shown)
-        learned = timed(lambda d=decision, r=review: bandit.learn(d, review=r))
+        learned = timed(partial(bandit.learn, decision, review=review))
         seconds += [learned] if is_complete else []
     print(f"   46 features  a complete review of 1,225 pairs {_of(np.array(seconds))}, {len(seconds)} reviews")
 

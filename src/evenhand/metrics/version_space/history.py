@@ -144,8 +144,9 @@ class History:
         parts = list(self.remembered)
         reviews = [parts[i] for i in rng.permutation(len(parts))]
         other = self.beginning.density_after(reviews, self.density.bound, rng)
-        is_better = other is not None and other.log_mass > self.density.log_mass
-        return replace(self, density=other if is_better else self.density, redrawn_at=n)
+        if other is None or other.log_mass <= self.density.log_mass:
+            other = self.density
+        return replace(self, density=other, redrawn_at=n)
 
     # Saving.
 

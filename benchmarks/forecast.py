@@ -90,6 +90,8 @@ class Compared:
     """A forecast and what came."""
 
     is_near: bool
+    promised_near: float
+    """The share of the simulated worlds that are as near to their median: what the forecast itself promises."""
     covers: bool
     metered_near: bool
 
@@ -113,7 +115,10 @@ def compare(world: TrueWorld, questions: int, draws: int) -> Compared:
     forecast, metered = interview.forecast(draws=draws), interview.expected_unfair_pairs
     seconds, came = time.perf_counter() - start, world.came(bandit)
     compared = Compared(
-        _is_near(forecast.expected, came), forecast.lower <= came <= forecast.upper, _is_near(metered, came)
+        _is_near(forecast.expected, came),
+        float(np.mean([_is_near(forecast.expected, simulated) for simulated in forecast.unfair_pairs])),
+        forecast.lower <= came <= forecast.upper,
+        _is_near(metered, came),
     )
     print(
         f"{world.number:2}  {world.people.shape[1]:2} columns  {world.plan.candidates:2} candidates  "
@@ -144,12 +149,11 @@ def main() -> None:
     for questions in options.questions:
         worlds = (TrueWorld.of(options.first + n, options.decisions) for n in range(options.worlds))
         rows = [compare(world, questions, options.draws) for world in worlds]
-        near, covering, metered = (
-            sum(getattr(row, name) for row in rows) for name in ("is_near", "covers", "metered_near")
-        )
+        names = ("is_near", "promised_near", "covers", "metered_near")
+        near, promised, covering, metered = (sum(getattr(row, name) for row in rows) for name in names)
         print(
-            f"{questions} questions: of {len(rows)} worlds, {near} within a factor of two, {covering} covered; "
-            f"the formula within a factor of two in {metered}",
+            f"{questions} questions: of {len(rows)} worlds, {near} within a factor of two, {promised:.0f} by the "
+            f"forecasts' own spread, {covering} covered; the formula within a factor of two in {metered}",
             flush=True,
         )
 

@@ -1,6 +1,6 @@
 """Coba's own experiment: its learners beside ours on three of its environments and on a world of evenhand.
 
-python -m scripts.coba_experiment [--rounds 1000] [--seeds 5]
+python -m scripts.coba_experiment [--rounds 1000] [--seeds 5] [--metric full]
 
 Prints the two tables of docs/adapters.md: mean reward, and unfair pairs per 100 rounds in the second half of the
 rounds, with standard errors over seeds.
@@ -23,7 +23,7 @@ from evenhand.adapters.coba_watched import WatchedLearner
 from evenhand.adapters.coba_world import WorldSimulation
 from evenhand.auditors import MahalanobisAuditor
 from evenhand.baselines import ignore_fairness
-from evenhand.environments import metric_of_kind
+from evenhand.environments import METRIC_KINDS, metric_of_kind
 
 TERMS = (1, "a", "xa")
 SHAPE: dict[str, Any] = {"n_actions": 5, "n_context_features": 2, "n_action_features": 3}
@@ -41,9 +41,9 @@ ENVIRONMENTS: dict[str, Callable[[int, int], Any]] = {
 }
 
 
-def hidden_metric(n_features: int) -> MahalanobisAuditor:
-    """The reviewer's metric, which nobody is told: the default kind and size of our worlds."""
-    return MahalanobisAuditor(metric_of_kind("full", n_features, norm=0.7, seed=0))
+def hidden_metric(kind: str, n_features: int) -> MahalanobisAuditor:
+    """The reviewer's metric, which nobody is told, of the default size of our worlds."""
+    return MahalanobisAuditor(metric_of_kind(kind, n_features, norm=0.7, seed=0))
 
 
 def learners(features: Sequence[str | int], norm: float, truth: Callable[[int], Any]) -> dict[str, Any]:
@@ -64,13 +64,13 @@ def learners(features: Sequence[str | int], norm: float, truth: Callable[[int], 
     }
 
 
-def run(name: str, rounds: int, seeds: Sequence[int]) -> dict[str, list[tuple[float, float]]]:
+def run(name: str, rounds: int, seeds: Sequence[int], metric: str) -> dict[str, list[tuple[float, float]]]:
     """For each learner (mean reward, unfair pairs per 100 later rounds) of every seed, by Coba's Experiment."""
     if name == "lending":
         world = WorldSimulation(1, "lending").make()
         named = learners(("a",), 1.0, partial(_auditor_of, world.A))
     else:
-        named = learners(TERMS, NORM, hidden_metric)
+        named = learners(TERMS, NORM, partial(hidden_metric, metric))
     environments = [ENVIRONMENTS[name](rounds, seed) for seed in seeds]
     result = Experiment(environments, list(named.values())).run(quiet=True, processes=1)
     rows: dict[tuple[int, int], list[tuple[float, float]]] = defaultdict(list)
@@ -92,8 +92,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--metric", default="full", choices=METRIC_KINDS, help="of the reviewer on Coba's environments")
     options = parser.parse_args()
-    tables = {name: run(name, options.rounds, range(1, options.seeds + 1)) for name in ENVIRONMENTS}
+    seeds = range(1, options.seeds + 1)
+    tables = {name: run(name, options.rounds, seeds, options.metric) for name in ENVIRONMENTS}
     for column, (what, digits) in enumerate((("mean reward", 3), ("unfair pairs per 100 later rounds", 1))):
         print(f"\n| {what} | {' | '.join(tables)} |\n|---|" + "---|" * len(tables))
         for learner in next(iter(tables.values())):

@@ -19,10 +19,11 @@ from evenhand.lab.people.answers import POOL, PersonAnswers, RatedPairs
 from evenhand.lab.people.peers import Logistic
 from evenhand.lab.people.scores import area_under_curve, log_loss
 from evenhand.lab.people.study import load_studies
+from evenhand.schema.scales import Scale
 
 STEPS = (30, 100, 300, 1000)
 PIECES = 4
-SCALES = ("linear", "log", "quantile")
+SCALES: tuple[Scale, ...] = ("linear", "log", "quantile")
 
 
 def in_pieces(contexts: Floats) -> Floats:

@@ -98,3 +98,13 @@ def test_the_map_names_every_folder(folder: str) -> None:
     """Every package is named in architecture.md, and every room of it is drawn on the map."""
     assert f"`{folder}`" in ARCHITECTURE
     assert f">{folder.split('/')[0]}<" in (ROOT / "docs" / "figures" / "rooms.svg").read_text()
+
+
+def test_the_glossary_has_the_terms_of_the_pages() -> None:
+    """The guide's table of terms on the pages is the one that the pages show, word for word and in the same order."""
+    script = (PACKAGE / "service" / "web" / "js" / "glossary.js").read_text()
+    shown = re.findall(r'(?m)^  "?([a-z ]+)"?: "(.*)",$', script.partition("MEANINGS = {")[2].partition("};")[0])
+    table = (ROOT / "docs" / "glossary.md").read_text().partition("## On the pages")[2]
+    written = re.findall(r"(?m)^\| (.+?) \| (.+) \|$", table.partition("|---|---|")[2])
+    assert len(shown) == script.count('",\n') > 20
+    assert written == shown

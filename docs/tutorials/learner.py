@@ -1,8 +1,8 @@
 # %% [markdown]
 # # Add a learner
 #
-# A metric learner turns verdicts into squared distances. This tutorial writes a small one, plays it, and runs the
-# contract suite that every learner of evenhand passes.
+# A metric learner turns verdicts into squared distances. This tutorial writes a small one, plays it, and shows how to
+# run the contract suite that the learners of evenhand pass.
 
 # %%
 import numpy as np
@@ -90,5 +90,6 @@ for metric in (SmallestGap(2), BayesPoint(2)):
 #         return SmallestGap(n_features)
 # ```
 #
-# `SmallestGap` fails the tests that ask for distances; your learner should pass them all. [Extend](../extend.md) lists
-# the rules, and has the suites for reward models and ledger backends.
+# Run `pytest` on it. `SmallestGap` fails the tests that ask for more than a crude bound: it does not learn distances,
+# reports no conflicts, and ignores its settings. That is what is left to do for a learner of your own.
+# [Extend](../extend.md) lists the rules, and has the suites for reward models and ledger backends.

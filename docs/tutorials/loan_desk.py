@@ -2,7 +2,8 @@
 # # A loan desk
 #
 # You have a table of applicants. This tutorial describes its columns with a schema, opens a desk with a ledger, decides
-# for a week, and explains one decision. The applicants are made up; the steps are those for a table of your own.
+# for twenty days, and explains one decision. The applicants are made up; the steps are those for a table of your own.
+# You need `pip install 'evenhand[desk,frames]'`.
 
 # %%
 import numpy as np
@@ -47,10 +48,11 @@ print(schema)
 desk = eh.Desk.open("memory:", "loans", schema=schema, capacity=3, seed=11)
 
 # %% [markdown]
-# ## A week of decisions
+# ## Twenty days of decisions
 #
 # Each day eight people apply. Outcomes come later, and a reviewer looks at the three pairs that teach most. Our
-# reviewer finds two people alike if they earn alike: purpose and years do not count.
+# reviewer finds two people alike if they earn alike: purpose and years do not count. In your program people answer,
+# on the [review page](../review_page.md) or over HTTP; here two functions stand in for them and for the outcomes.
 
 
 # %%
@@ -82,7 +84,8 @@ print("flags in the first ten days:", sum(flags[:10]), "- in the last ten:", sum
 # %% [markdown]
 # ## Explain a decision
 #
-# Why did these people get these chances? The explanation names the pairs that bind, and the reviews behind them.
+# Why did these people get these chances? The explanation names the pairs whose distance limited them, and what fairness
+# cost.
 
 # %%
 for sentence in desk.explain(decision.id).sentences[:6]:
@@ -91,8 +94,8 @@ for sentence in desk.explain(decision.id).sentences[:6]:
 # %% [markdown]
 # ## What the ledger knows
 #
-# Every command became an event; each is chained to the one before by a hash. Note the head somewhere else, and nobody
-# can rewrite the past unnoticed.
+# Every command became an event; each is chained to the one before by a hash. The head is the last hash. Note it
+# somewhere else, and nobody can rewrite the past unnoticed.
 
 # %%
 print(desk.head)

@@ -59,16 +59,17 @@ print(bandit.learn(decision, review=eh.Review.partial(unfair=unfair, fair=fair, 
 # ## Ratings
 #
 # Some people find it easier to rate candidates than to compare chances. Two with the same rating should have much the
-# same chance.
+# same chance. Lee rates four candidates from 1 to 5.
 
 # %%
 scores = {i: round(3 + 2 * float(contexts[i] @ WEIGHTS)) for i in range(4)}
-print(scores, bandit.learn(decision, review=eh.Review.ratings(scores, scale=(1, 5), reviewer="Kim")))
+print(scores, bandit.learn(decision, review=eh.Review.ratings(scores, scale=(1, 5), reviewer="Lee")))
 
 # %% [markdown]
 # ## What the bandit thinks of its reviewers
 #
-# Error rates are learned for each reviewer by name. `fit` says whether the answers follow any metric at all.
+# Error rates are learned for each reviewer by name. After a handful of answers the intervals are wide: such a rate is
+# mostly what the bandit assumed before. `fit` says whether the answers follow any metric at all.
 
 # %%
 for name, report in bandit.reviewers().items():

@@ -259,7 +259,7 @@ def test_a_bandit_that_always_chooses_is_saved(tmp_path: Path) -> None:
 def test_the_experiment_of_the_guide_runs() -> None:
     """Every learner of the tables plays every environment; the one that is not fair is seen to be so."""
     for name in ENVIRONMENTS:
-        found = run(name, 6, [1, 2])
+        found = run(name, 6, [1, 2], "full")
         assert {len(values) for values in found.values()} == {2}
         assert found["Coba: random"][0][1] == 0
         assert found["evenhand: ignore fairness"][0][1] > 100

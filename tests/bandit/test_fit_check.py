@@ -325,3 +325,14 @@ def test_wide_gaps_between_near_twins_are_counted() -> None:
     assert (report.twins.answers, report.twins.accepted) == (10, 4)
     assert "Of 10 wide gaps between candidates who hardly differ, 4 were accepted." in report.sentences
     assert report.to_dict()["twins"] == {"answers": 10, "accepted": 4}
+
+
+def test_an_answer_keeps_no_table_of_all_pairs() -> None:
+    """Some answers of a decision are remembered, and not the differences of all its pairs with them."""
+    bandit = eh.FairBandit(3, seed=0)
+    decision = bandit.decide(np.random.default_rng(0).uniform(-0.5, 0.5, size=(20, 3)))
+    shown = [each.pair for each in bandit.pairs_to_review(decision, 2)]
+    bandit.learn(decision, review=eh.Review.partial(fair=shown))
+    kept = bandit.fit_check.newer[-1].differences
+    assert kept.shape == (len(shown), 3)
+    assert kept.base is None

@@ -9,7 +9,7 @@ import pytest
 
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
-from evenhand.history import PastLog, effective_sample_size, inclusion_probabilities, terms_of
+from evenhand.history import PastLog, RoundTerms, effective_sample_size, inclusion_probabilities, terms_of
 from evenhand.history.estimators import Method
 from tests.support.simulated_log import NEW, chances, simulated_log
 
@@ -76,6 +76,22 @@ def test_the_policy_of_the_past_is_worth_what_was_earned() -> None:
     assert terms_of("ips", log, b, b).value == pytest.approx(seen.sum() / 60)
     assert terms_of("snips", log, b, b).value == pytest.approx(seen.mean() * 3)
     assert effective_sample_size(np.ones(7)) == 7.0
+
+
+def test_what_varies_with_scores_cancels_out() -> None:
+    """Terms that are linear in scores vary no more, others as much as before; the estimate stays what it is."""
+    rng, ratios = np.random.default_rng(3), []
+    for _ in range(200):
+        scores, noise = rng.normal(size=(100, 5)), rng.normal(size=100)
+        terms = RoundTerms(2.0 + scores @ np.arange(5.0), 1.0 + 0.1 * scores[:, 0], np.full(100, 3.0))
+        rest = terms.beside(scores)
+        assert rest.value == pytest.approx(terms.value)
+        assert np.ptp(rest.sums) == pytest.approx(0.0, abs=1e-9)
+        assert np.ptp(rest.weights) == pytest.approx(0.0, abs=1e-9)
+        ratios.append(np.var(RoundTerms.plain(noise).beside(scores).sums) / np.var(noise))
+    assert np.mean(ratios) == pytest.approx(1.0, abs=0.02)  # its standard deviation is 0.003
+    few = RoundTerms.plain(noise[:49])
+    assert few.beside(scores[:49]) is few
 
 
 def test_what_is_missing_is_named() -> None:

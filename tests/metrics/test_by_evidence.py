@@ -24,7 +24,7 @@ from evenhand.metrics import (
     Verdicts,
     default_learner,
 )
-from evenhand.metrics.by_evidence import FIRST_TRIAL, HOPELESS
+from evenhand.metrics.by_evidence import FIRST_OF_EACH, FIRST_TRIAL, HOPELESS
 from evenhand.testing import MetricLearnerContract
 from evenhand.testing.metric_worlds import played_rounds, random_A, random_contexts, verdicts_at_the_guess
 
@@ -198,6 +198,14 @@ def test_the_last_resort_must_predict_better() -> None:
     assert after.plays_metric
     assert after.reconsidered(remembered) is after
     assert after.reconsidered(replace(remembered, seen=2 * remembered.seen)) is not after
+
+
+def test_the_last_resort_waits_for_a_few_answers_of_each_feature() -> None:
+    """With twelve features it first learns after more answers than with two: fits to few take long and say little."""
+    assert 12 * FIRST_OF_EACH > FIRST_TRIAL
+    learner = ByEvidence([BayesPoint(12, structure="diagonal")], last_resort=Score(12))
+    assert learner.reconsidered(Remembered([], 12 * FIRST_OF_EACH - 1, speaks_up=False)) is learner
+    assert learner.reconsidered(Remembered([], 12 * FIRST_OF_EACH, speaks_up=False)) is not learner
 
 
 def test_a_small_lead_counts_only_where_no_metric_fits() -> None:

@@ -186,7 +186,7 @@ def test_what_is_known_exactly_survives_another_prior() -> None:
     known = both.forms[1].prior(1.0).update(HalfSpaces(rows, np.zeros(3), np.ones(3)), RATE, blur=BLUR).belief
     K = known.supports.covariances(known.prior, known.supports.rows)
     weights = np.linalg.solve(K, np.array([40.0, 0.1, 0.2]))
-    kernel = replace(known, supports=known.supports.rebuilt(weights, np.linalg.inv(K)))
+    kernel = replace(known, supports=known.supports.rebuilt(weights, np.asarray(np.linalg.inv(K), np.float64)))
     u = both.space.features(rows)
     cov = both.full.cov - both.full.cov @ u.T @ np.linalg.solve(K, u @ both.full.cov)
     full = replace(both.full, mean=both.full.mean + both.full.cov @ u.T @ weights, cov=cov)

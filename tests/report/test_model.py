@@ -21,6 +21,7 @@ from evenhand.rewards import RidgeUCB
 from tests.support.desk_play import QUICK, play
 from tests.support.report_play import DESK, SETTINGS, applicants
 from tests.support.report_recount import opened
+from tests.support.report_text import text_of, tokens, written
 
 
 @pytest.fixture(scope="module")
@@ -97,6 +98,43 @@ def test_the_model_is_learned_again(played: Desk) -> None:
     ]
     assert (model.compared_flags, model.settled_flags) == (len(gaps), settled(events, gaps, bandit))
     assert model.compared_flags > 0
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"metric": "BayesPoint", "reviewer_error": None}, {"metric": "VersionSpace", "reviewer_error": 0.01}],
+    ids=["error rates", "promise"],
+)
+def test_rates_intervals_and_promise_are_learned_again(settings: dict[str, Any]) -> None:
+    """Error rates, the ends of distances and the promise are those of a bandit that learns from the export; the page
+    shows no other number of the model."""
+    with Desk.open("memory:", "bare", n_features=3, seed=2, **settings) as desk:
+        play(desk, 3, seed=4)
+        report, events = audit_report(desk.ledger, "bare"), [opened(line) for line in to_jsonl(desk.ledger, "bare")]
+    model, bandit = report.model, learned_again(events, len(events))
+    assert model is not None
+    one_apart = np.vstack([np.eye(3), np.zeros(3)])
+    _, lower, upper = (ends[:3, 3] for ends in bandit.distances(one_apart))
+    estimate = np.diag(bandit.metric.get_mahalanobis_matrix()) ** 0.5
+    for found, expected in (
+        (model.metric.distance, estimate),
+        (model.metric.lower, lower),
+        (model.metric.upper, upper),
+    ):
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    assert (model.metric.flags_left, model.metric.promise) == (bandit.flags_left, bandit.promise)
+    assert (model.metric.flags_left is None) == (settings["metric"] == "BayesPoint")
+    learned = {one.name: (one.answers, one.error_rate, one.lower, one.upper) for one in bandit.reviewers().values()}
+    assert {one.name: (one.answers, one.rate, one.lower, one.upper) for one in model.reviewers} == learned
+    known = set(tokens(" ".join([*written(model.to_dict()), *written(report.figures.settings)])))
+    shown = {name: set(tokens(text_of(report.html, name))) for name in ("model", "reviewers", "flags")}
+    assert shown["model"] <= known | {"1"}, shown["model"] - known
+    if settings["reviewer_error"] is None:
+        rates = {f"{100 * value:.1f}" for numbers in learned.values() for value in numbers[1:]}
+        assert rates
+        assert rates <= shown["reviewers"]
+    else:
+        assert str(bandit.flags_left) in shown["flags"]
 
 
 def settled(events: list[dict[str, Any]], gaps: list[tuple[list[str], str]], bandit: Any) -> int:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import Counter
 from collections.abc import Iterator
-from html import unescape
 from typing import Any
 
 import pytest
@@ -17,6 +15,7 @@ from evenhand.ledger.verify import to_jsonl
 from evenhand.report import AuditReport, Period, audit_report
 from tests.support.report_play import DESK, SETTINGS, play_for_report
 from tests.support.report_recount import Json, Recount, by_carried, by_yes_no
+from tests.support.report_text import text_of, tokens, written
 
 DATA_SECTIONS = ("summary", "settings", "decisions", "flags", "reviewers", "groups")
 GROUPED = {"sex": by_carried("sex"), "region": by_carried("region"), "has_guarantor": by_yes_no("has_guarantor")}
@@ -114,7 +113,11 @@ def test_reviewers_are_recounted(reported: tuple[AuditReport, Recount]) -> None:
     expected = recount.agreement()
     same(found["agreement"], expected)
     assert found["agreement"]["pairs"] >= 4
-    assert (found["consistency"]["repeats"], found["consistency"]["same"]) == (1, 1)
+    repeats = recount.repeats()
+    same(found["consistency"], repeats)
+    assert repeats["repeats"] == 1
+    by_name = {person["name"]: person["consistency"]["repeats"] for person in found["reviewers"]}
+    assert by_name == {"Kim": 1, "Lee": 0}
 
 
 def test_integrity_is_that_of_the_export(reported: tuple[AuditReport, Recount], lines: list[str], desk: Desk) -> None:
@@ -160,31 +163,3 @@ def shares(report: AuditReport) -> set[str]:
         most = max(group.chance.upper or group.chance.value or 0.0 for group in one.groups)
         made |= set(tokens(f"{min(1.0, 1.05 * most):.0%}"))
     return made
-
-
-def written(value: Any) -> Iterator[str]:
-    """A figure in all ways that numbers are written."""
-    if isinstance(value, dict):
-        for name, one in value.items():
-            yield from (str(name), *written(one))
-    elif isinstance(value, list | tuple):
-        for one in value:
-            yield from written(one)
-    elif isinstance(value, float):
-        value = value + 0.0
-        yield f"{value:.3f} {value:.2f} {value:.1f} {value:.1%} {value:.1e} {value!r} {round(value, 3) + 0.0:.3f}"
-    elif isinstance(value, int):
-        yield f"{value} {value:,}"
-    elif value is not None:
-        yield str(value)
-
-
-def tokens(text: str) -> list[str]:
-    """The numbers in a text, without signs and commas."""
-    return re.findall(r"\d+(?:\.\d+)?(?:e-?\d+)?", text.replace(",", ""))
-
-
-def text_of(html: str, section: str) -> str:
-    """The text of a section, without tags."""
-    part = html.partition(f'<section id="{section}">')[2].partition("</section>")[0]
-    return unescape(re.sub(r"<[^>]*>", " ", part))

@@ -16,6 +16,7 @@ from sklearn.ensemble import (
     GradientBoostingRegressor,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    RandomForestRegressor,
 )
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.linear_model import Ridge
@@ -158,3 +159,19 @@ def test_sizes_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "MOST_PARTS", 3)
     with pytest.raises(InvalidInput, match="at most 3 arrays"):
         from_bytes(data)
+
+
+def test_what_models_take_in_memory_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those used last are kept, as far as they fit together; the newest always is. Sixty-four of 64 MB took 4 GB."""
+    one, two, three = (to_bytes(RandomForestRegressor(n).fit(X, Y)) for n in (2, 3, 4))
+    first = files.loaded(one)
+    assert files.loaded(one) is first
+    with zipfile.ZipFile(io.BytesIO(three)) as archive:
+        monkeypatch.setattr(files, "MOST_LOADED", 2 * sum(part.file_size for part in archive.infolist()))
+    second = files.loaded(two)
+    files.loaded(three)
+    assert files.loaded(two) is second
+    assert files.loaded(one) is not first
+    monkeypatch.setattr(files, "MOST_LOADED", 1)
+    third = files.loaded(three)
+    assert files.loaded(three) is third

@@ -41,6 +41,7 @@ NOTED = {
         "pay",
         "values of several kinds, such as '10'",
     ),
+    "a million": ("debt\n20\n3100\n45\n1000000\n", "debt", "1000000 in 1 row may stand for a missing value"),
     "a code for missing": ("age\n20\n31\n45\n999\n", "age", "999 in 1 row may stand for a missing value"),
     "a negative code": ("age\n20\n31\n45\n-99\n", "age", "-99 in 1 row may stand for a missing value"),
     "infinite": ("age\n20\n31\ninf\n", "age", "1 infinite values, which do not fit"),

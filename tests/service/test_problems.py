@@ -111,6 +111,15 @@ def test_a_body_has_a_limit_with_and_without_a_length() -> None:
         assert ask("POST", DECISIONS, candidates()).status_code == 201
 
 
+def test_an_admin_opens_a_desk_with_a_larger_body() -> None:
+    """The file of a model may be longer than other bodies; nobody else may send as much, nor an admin elsewhere."""
+    with asking(replace(MEMORY, max_body=2_000)) as ask:
+        body = {"name": "wide", "n_features": 2, "reward": {"kind": "Predictor", "model": "A" * 3_000}}
+        assert "skops" in is_problem(ask("POST", "/api/desks", body), 422)["detail"]
+        for by, path in (("decide", "/api/desks"), ("admin", DECISIONS)):
+            is_problem(ask("POST", path, body, by=by), 413, "too-large")
+
+
 def test_candidates_have_a_limit() -> None:
     """One candidate more than allowed is refused."""
     with asking(replace(MEMORY, max_candidates=4)) as ask:

@@ -89,7 +89,7 @@ def test_reviewers_see_whose_decision_waits(shadow: Asking) -> None:
 
 
 def test_scores_that_came_later_are_not_shown_either(shadow: Asking) -> None:
-    """A desk that hides attributes: the other system computed its scores from them, and a reviewer could invert it."""
+    """A desk that hides attributes: another system computed its scores from them, and that can be inverted."""
     about = f"{DESK}/decisions/{decided(shadow)['id']}"
     scores = {"c0": 0.7316205, "c1": 0.1234567, "c2": 0.5}
     assert shadow("POST", f"{about}/actions", {"chosen": ["c0"], "scores": scores}, by="decider").status_code == 201

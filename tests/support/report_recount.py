@@ -229,6 +229,17 @@ class Recount:
         between = {"reviewers": ["Kim", "Lee"], "pairs": n, "same": same, "share": same / n, "kappa": kappas[1]}
         return {"pairs": n, "judgements": 2 * n, "share": same / n, "kappa": kappas[0], "between": [between]}
 
+    def repeats(self) -> Json:
+        """How often a repeated pair was answered as before, with Wilson's interval by its formula."""
+        given = {e["id"]: e["body"]["circumstances"] or {} for e in self.known if e["kind"] == "review"}
+        again = [given[e["id"]] for e in self.reviews() if given[e["id"]].get("repeat")]
+        same = sum(given[one["repeat_of"]]["answer"] == one["answer"] for one in again)
+        n, z = len(again), float(stats.norm.ppf(0.975))
+        share = same / n
+        middle = (share + z * z / (2 * n)) / (1 + z * z / n)
+        half = z / (1 + z * z / n) * (share * (1 - share) / n + z * z / (4 * n * n)) ** 0.5
+        return {"repeats": n, "same": same, "share": share, "low": middle - half, "high": middle + half}
+
     def reviewer(self, name: str) -> Json:
         """One reviewer's counts."""
         reviews = [e for e in self.reviews() if e["body"]["reviewer"] == name and e["id"] not in self.undone]

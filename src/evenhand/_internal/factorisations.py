@@ -96,7 +96,8 @@ def inverse_of_lower(L: Floats) -> Floats:
 
 def pivoted_qr(matrix: Floats) -> PivotedQR:
     """Q, R and the order of the columns of a matrix (p, q), the columns that add most to the span first."""
-    return PivotedQR(*scipy.linalg.qr(matrix, mode="economic", pivoting=True))
+    Q, R, order = scipy.linalg.qr(matrix, mode="economic", pivoting=True)
+    return PivotedQR(np.asarray(Q, np.float64), np.asarray(R, np.float64), np.asarray(order, np.int64))
 
 
 # Trying one driver after the other.

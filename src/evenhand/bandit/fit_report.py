@@ -253,7 +253,7 @@ def _verdict(check: FitCheck) -> str:
         )
     if check.wrong_share is None:
         return f"Too few answers to tell whether they follow a metric: {check.seen} so far, {FIRST_LOOK} are needed."
-    return f"A metric fits the answers, {check.seen} so far: one was found that gets {check.wrong_share:.0%} wrong."
+    return f"A metric fits the {check.seen} answers so far: the best one found gets {check.wrong_share:.0%} wrong."
 
 
 def protection(target: float | None) -> str:

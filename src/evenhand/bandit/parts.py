@@ -47,4 +47,7 @@ def check_names(features: Schema | Sequence[str] | None, n_features: int) -> Non
 def check_learns_in(mode: Mode, reward: RewardModel) -> None:
     """Refuse a reward model that cannot learn from the outcomes of this mode."""
     if mode == "shares" and not reward.learns_shares:
-        raise refusal("reward", 'a RewardModel with learn_shares for mode "shares"', reward)
+        raise InvalidInput(
+            f"reward must be a model that learns from shares for mode 'shares', such as RidgeUCB, got "
+            f"{type(reward).__name__}"
+        )

@@ -25,7 +25,7 @@ def add_desk(parser: argparse.ArgumentParser) -> None:
     report.add_argument("--last", type=at_least(1, "last"), metavar="N", help="the newest N decisions (200)")
     report.add_argument("--json", action="store_true", help="all figures, as JSON")
     report.set_defaults(run=run_differences)
-    forecast = actions.add_parser("forecast", help="unfair pairs to expect from now on, under the review plan in force")
+    forecast = command(actions, "forecast", "unfair pairs to expect from now on, under the review plan in force")
     add_horizon(forecast)
     forecast.set_defaults(run=run_forecast)
     for action in (live, shadow, report, forecast):

@@ -30,7 +30,8 @@ def past_log(ledger: Ledger, desk: str, *, of: Subject = "desk") -> PastLog:
     while the desk was in shadow mode, with probabilities if that told them for every decision. Candidates are named by
     decision and id. Decisions that somebody overrode, since nobody knows with which chances, those with somebody who
     was erased, and those of which nobody said what was done are left out, and named in `refused`. The desk learned
-    meanwhile: each decision's probabilities are right given what came before, which is all that estimates need.
+    meanwhile: each decision's probabilities are right given what came before, so estimates are, too. Intervals take the
+    rounds as independent, which they nearly are where a desk learns slowly.
     """
     check_one_of("of", of, SUBJECTS)
     kept: list[_Kept] = []

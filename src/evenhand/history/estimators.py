@@ -22,12 +22,18 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_one_of
+from evenhand._internal.factorisations import svd
 from evenhand.errors import InvalidInput
 from evenhand.history._padded import round_sums
 from evenhand.history.past_log import PastLog
 
 Method = Literal["ips", "snips", "dm", "dr"]
 METHODS: tuple[Method, ...] = get_args(Method)
+
+ROUNDS_PER_SCORE = 10
+"""A regression on scores with fewer rounds for each of them would explain noise."""
+
+NO_LENGTH = 1e-9  # Of the longest: scores of people who compete add up to 0 over the constant.
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +49,23 @@ class RoundTerms:
     def plain(cls, sums: Floats) -> RoundTerms:
         """The mean of the sums."""
         return cls(sums, np.ones(len(sums)), np.ones(len(sums)))
+
+    def beside(self, scores: Floats) -> RoundTerms:
+        """The terms with the same means, without what varies with the scores of the chances' model, (n, d).
+
+        With chances estimated from the same log an estimate varies less than with the real ones (Hirano, Imbens and
+        Ridder 2003): the part of each round's term that is linear in its score cancels out (Pierce 1982). With fewer
+        than ROUNDS_PER_SCORE rounds for each coefficient the terms stay as they are, and intervals are too wide.
+        """
+        n = len(scores)
+        if n < ROUNDS_PER_SCORE * scores.shape[1]:
+            return self
+        columns = np.stack([self.sums, self.weights, self.sizes], axis=1)
+        means = columns.mean(axis=0)
+        directions, lengths, _ = svd(scores - scores.mean(axis=0))
+        span = directions[:, lengths > NO_LENGTH * lengths[0]]
+        rest = columns - means - span @ (span.T @ (columns - means))
+        return RoundTerms(*(means + rest * np.sqrt((n - 1) / (n - 1 - span.shape[1]))).T)
 
     @property
     def value(self) -> float:

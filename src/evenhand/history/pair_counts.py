@@ -16,6 +16,7 @@ from evenhand.errors import InvalidInput
 from evenhand.history.past_log import PastLog
 from evenhand.metrics import MetricLearner
 from evenhand.metrics.verdicts import Pairs, all_pairs
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 TOLERANCE = 0.05
 """Gaps may exceed distances by this much."""
@@ -144,7 +145,7 @@ class _Counter:
         self.pairs += len(gaps)
         self.unfair += int(is_unfair.sum())
         self.surely += int((is_unfair & (gaps - upper > tolerance)).sum())
-        self.excess += float(np.maximum(over, 0.0).sum())
+        self.excess += float(over[over > PROBABILITY_TOLERANCE].sum())
         found = np.flatnonzero(is_unfair)
         for place in found[np.argsort(-over[found], kind="stable")[: self.most]]:
             if len(self.heap) == self.most and over[place] <= self.heap[0][0]:

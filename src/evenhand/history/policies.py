@@ -67,8 +67,9 @@ def played_by(policy: Any, log: PastLog, name: str = "the policy") -> Floats:
         except (TypeError, ValueError) as error:
             raise InvalidInput(f"{name} failed in round {log.names[number]}: {error}") from error
         if p.shape != (end - start,) or not np.all((p >= -TOLERANCE) & (p <= 1.0 + TOLERANCE)):
+            got = f"{p.min():g} to {p.max():g}" if p.shape == (end - start,) else f"shape {p.shape}"
             raise InvalidInput(
-                f"{name} must give {end - start} probabilities from 0 to 1 in round {log.names[number]}, got {p!r}"
+                f"{name} must give {end - start} probabilities from 0 to 1 in round {log.names[number]}, got {got}"
             )
         if p.sum() > capacity + TOLERANCE * len(p):
             raise InvalidInput(

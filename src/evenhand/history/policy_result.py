@@ -80,6 +80,8 @@ class EstimateLimits(NamedTuple):
     high: float
     most_unsupported: float
     least_effective: float
+    scores: Floats | None = None
+    """Of the chances' model, where terms are weighted by what it estimates."""
 
 
 def observed_value(log: PastLog, limits: EstimateLimits) -> OffPolicyEstimate:
@@ -90,7 +92,8 @@ def observed_value(log: PastLog, limits: EstimateLimits) -> OffPolicyEstimate:
 
 def _estimate(terms: RoundTerms, limits: EstimateLimits, span: float | None) -> OffPolicyEstimate:
     confidence = limits.confidence
-    interval = bootstrap_interval(terms, confidence=confidence, resamples=limits.resamples, seed=limits.seed)
+    varying = terms if limits.scores is None else terms.beside(limits.scores)
+    interval = bootstrap_interval(varying, confidence=confidence, resamples=limits.resamples, seed=limits.seed)
     bernstein = None if span is None else bernstein_interval(terms.sums, span, confidence=confidence)
     return OffPolicyEstimate(terms.value, interval, bernstein)
 
@@ -123,6 +126,8 @@ def result_of(
     pairs: PairCount | None,
 ) -> PolicyResult:
     """What is known of a policy that plays these probabilities (N,)."""
+    if chances.is_logistic:
+        limits = limits._replace(scores=chances.scores(log))
     supported = chances.is_supported
     values = np.where(supported, chances.values, 0.0)
     weights = importance_weights(log, played, values)

@@ -42,11 +42,18 @@ class Propensities:
     """What they are, in a sentence."""
     is_recorded: bool
     choice: Choice = "separate"
+    is_logistic: bool = False
+    """Estimated by (conditional) logistic regression on all rounds of the log: then `scores` are those of the model."""
 
     @property
     def is_supported(self) -> Mask:
         """(N,), who had a chance."""
         return np.asarray(self.values > self.floors)
+
+    def scores(self, log: PastLog) -> Floats:
+        """What each round adds to the gradient of the logistic model's likelihood, (n, d + 1)."""
+        table = np.column_stack([log.contexts, np.ones(log.n_candidates)])
+        return np.asarray(np.add.reduceat((log.chosen - self.values)[:, None] * table, log.starts[:-1], axis=0))
 
 
 def recorded_propensities(log: PastLog) -> Propensities:
@@ -106,7 +113,8 @@ def estimate_propensities(
         values = 1.0 / (1.0 + np.exp(-scores))
     mean = np.repeat(round_sums(values, log.starts) / log.sizes, log.sizes)
     text = f"estimated by {words}; cross-fitted in {folds} folds of rounds"
-    return Propensities(values, RELATIVE_FLOOR * mean, text, is_recorded=False, choice=kind)
+    floors = RELATIVE_FLOOR * mean
+    return Propensities(values, floors, text, is_recorded=False, choice=kind, is_logistic=model is None)
 
 
 def _choice_of(log: PastLog) -> Choice:

@@ -207,7 +207,7 @@ def _methods(evaluation: Evaluation) -> list[str]:
         f"Chances of past decisions: {evaluation.propensities.model}.",
         f"Expected outcomes: {evaluation.expected.model}.",
         f"Intervals are {share} studentized bootstrap intervals over rounds, and empirical Bernstein intervals, which "
-        "hold for any number of rounds and are wide. They take the chances as given; where these are estimated, the "
-        "error of a wrong model is in no interval. The direct method has none: it would not cover the error of its "
-        "model.",
+        "are wide, but need no large number of rounds. The latter need recorded chances, and outcomes within the range "
+        "that was passed, or else seen. Where chances are estimated, the error of a wrong model is in no interval. The "
+        "direct method has none: it would not cover the error of its model.",
     ]

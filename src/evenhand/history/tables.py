@@ -58,7 +58,8 @@ def read_raw(source: Any, *, table: str | None = None) -> RawTable:
         return _checked(_from_frame(frame))
     if isinstance(source, Sequence) and all(isinstance(row, Mapping) for row in source):
         return _checked(_from_dicts([(f"row {number}", row) for number, row in enumerate(source)]))
-    raise InvalidInput(f"the table must be a file, a data frame, a list of dicts or a database, got {shown(source)}")
+    expected = "a file, a data frame, a list of dicts, or a database with the name of a `table`"
+    raise InvalidInput(f"the table must be {expected}, got {shown(source)}")
 
 
 def _checked(table: RawTable) -> RawTable:
@@ -96,7 +97,8 @@ def _from_file(path: Path) -> RawTable:
         return _from_frame(frame)
     kind = SUFFIXES.get(path.suffix.lower())
     if kind is None:
-        raise InvalidInput(f"a file must end in one of {', '.join([*SUFFIXES, *FILES])}, got {path}")
+        endings = ", ".join([*SUFFIXES, *FILES])
+        raise InvalidInput(f"a file must end in one of {endings}, got {path}; a database needs the name of a table")
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             return _from_csv(file.read(), str(path)) if kind == "csv" else _from_jsonl(file, str(path))

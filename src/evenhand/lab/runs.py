@@ -128,9 +128,9 @@ def reviewed_run(
     timing: dict[str, Any] = {"rounds": rounds, "epsilon": epsilon, "seed": of_world}
     columns = _curve(player, place, auditor, truth, exact=setting.is_exact, **timing)
     ends = {"conflicts": float(getattr(player, "conflicts", 0)), "lies_told": float(getattr(auditor, "lies_told", 0))}
-    is_bandit = isinstance(player, FairBandit)
-    ends["counted"] = player.safeguards.counted if is_bandit else float("nan")
-    ends["no_metric"] = float(player.fit_check.speaks_up) if is_bandit else float("nan")
+    bandit = player if isinstance(player, FairBandit) else None
+    ends["counted"] = float("nan") if bandit is None else bandit.safeguards.counted
+    ends["no_metric"] = float("nan") if bandit is None else float(bandit.fit_check.speaks_up)
     return _with_ends(columns, **ends, **_learned_of_reviewers(player, reviewer.get("panel")))
 
 

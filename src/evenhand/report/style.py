@@ -17,7 +17,7 @@ caption { text-align: left; font-weight: 600; padding: .2rem 0 .4rem; }
 th, td { border-bottom: 1px solid var(--line); padding: .3rem .6rem; vertical-align: top; text-align: right; }
 tbody th { font-weight: 400; } th:first-child { text-align: left; }
 thead th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
-table.text th, table.text td { text-align: left; overflow-wrap: anywhere; }
+table.text th, table.text td { text-align: left; overflow-wrap: anywhere; min-width: 4.5rem; }
 table.numbers { width: auto; min-width: 18rem; }
 table.numbers td { font-variant-numeric: tabular-nums; } table.numbers th:first-child { min-width: 7rem; }
 figure { margin: 1rem 0; max-width: 42rem; } svg { width: 100%; height: auto; display: block; }

@@ -11,10 +11,11 @@ import binascii
 import hashlib
 import io
 import json
+import threading
 import zipfile
 import zlib
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,9 @@ MOST_BYTES = 2**22
 
 MOST_UNPACKED = 2**26
 """The largest content of any model, unpacked: 64 MB."""
+
+MOST_LOADED = 2**28
+"""The unpacked bytes of all models that a process keeps in memory: 256 MB."""
 
 MOST_PARTS = 20_000
 """The largest number of arrays in one."""
@@ -135,10 +139,26 @@ def from_bytes(data: bytes) -> Any:
     return estimator
 
 
-@lru_cache(maxsize=64)
+_loaded: OrderedDict[bytes, tuple[Any, int]] = OrderedDict()
+"""Estimators by their bytes, with their unpacked sizes; those used last at the end."""
+_turn = threading.Lock()
+
+
 def loaded(data: bytes) -> Any:
-    """The estimator of these bytes, shared: predict with it, never fit it."""
-    return from_bytes(data)
+    """The estimator of these bytes, shared: predict with it, never fit it. Those used last stay in memory."""
+    with _turn:
+        found = _loaded.pop(data, None)
+        if found is not None:
+            _loaded[data] = found
+            return found[0]
+    estimator = from_bytes(data)
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        size = sum(part.file_size for part in archive.infolist())
+    with _turn:
+        _loaded[data] = estimator, size
+        while len(_loaded) > 1 and sum(size for _, size in _loaded.values()) > MOST_LOADED:
+            _loaded.popitem(last=False)
+    return estimator
 
 
 def digest_of(data: bytes) -> str:

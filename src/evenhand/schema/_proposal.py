@@ -166,16 +166,21 @@ def _is_id(name: str, numbers: Sequence[float]) -> bool:
 
 
 def _code(distinct: Sequence[float]) -> float | None:
-    """An end of the range that looks like a code for "missing": one digit repeated, farther off than the others reach.
+    """An end of the range that looks like a code for "missing", farther off than the others reach.
+
+    One digit repeated, or a one with three zeros or more.
 
     >>> _code([0.0, 12.0, 50.0, 999.0]), _code([-99.0, 1.0, 2.0]), _code([0.0, 800.0, 999.0])
     (999.0, -99.0, None)
+    >>> _code([0.0, 4000.0, 1_000_000.0]), _code([0.0, 60.0, 100.0, 1000.0]), _code([0.0, 800.0, 1000.0])
+    (1000000.0, 1000.0, None)
     """
     if len(distinct) < 3:
         return None
     for end, nearest, farthest in ((*distinct[:-3:-1], distinct[0]), (*distinct[:2], distinct[-1])):
         digits = str(int(abs(end)))
-        looks = len(set(digits)) == 1 and digits[0] in "6789" and (len(digits) > 1 or end < 0)
+        repeats = len(set(digits)) == 1 and digits[0] in "6789" and (len(digits) > 1 or end < 0)
+        looks = repeats or (len(digits) > 3 and float(digits) == 10.0 ** (len(digits) - 1))
         if looks and abs(end - nearest) > abs(nearest - farthest):
             return end
     return None

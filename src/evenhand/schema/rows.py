@@ -196,8 +196,9 @@ def _from_frame(names: Sequence[str], frame: FrameTable, extra: Extra, carry: Se
     if extra == "error":
         problems += [RowProblem(None, None, _unknown(name, names)) for name in others]
     elif extra == "warn" and others and not problems:
-        unused = ExtraColumns(f"columns that the schema does not have are not used: {', '.join(map(str, others))}")
-        warnings.warn(unused, stacklevel=4)
+        unused = f"columns that the schema does not have are not used: {', '.join(map(str, others))}"
+        ids = f"; a schema with carry=({ID!r},) takes the ids of candidates from {ID}" if ID in others else ""
+        warnings.warn(ExtraColumns(unused + ids), stacklevel=4)
     carried = {name: tuple(frame.column(name)) for name in carry if present.count(name) == 1}
     return RawColumns(columns, tuple(problems), carried=carried, ids=frame.labels, is_frame=True)
 
@@ -255,9 +256,11 @@ def is_missing(value: object) -> bool:
     >>> [is_missing(value) for value in (None, float("nan"), " ", 0, False)]
     [True, True, True, False, False]
     """
+    if type(value) is float:  # the common cases come before the slower ones
+        return math.isnan(value)
     if isinstance(value, str):
         return not value.strip()
-    if isinstance(value, int):  # the common case, before the slower ones
+    if isinstance(value, int):
         return False
     if value is None or value is ABSENT or type(value).__name__ in _MISSING_TYPES:
         return True
@@ -272,6 +275,8 @@ def as_number(value: object) -> float | None:
     >>> as_number(3), as_number(np.float32(0.5)), as_number(Decimal("1.5")), as_number(True), as_number("3")
     (3.0, 0.5, 1.5, None, None)
     """
+    if type(value) is float:  # a table has many of them, and abstract types are slow to check
+        return value
     if isinstance(value, bool) or not isinstance(value, Real | Decimal):
         return None
     try:

@@ -13,6 +13,7 @@ import orjson
 from starlette.exceptions import HTTPException
 
 from evenhand.errors import EvenhandError
+from evenhand.rewards.estimator_files import MOST_BYTES
 from evenhand.service.problems import Problem, problem_of, unavailable
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 0.2
+
+DESKS = "/api/desks"
+MOST_WITH_MODEL = 2 * MOST_BYTES
+"""Maximum bytes of a request that opens a desk: a model in base64, and the other settings."""
 
 
 class RequestLog:
@@ -109,7 +114,7 @@ class CheckRequests:
     """Refuses requests to /api without a valid token, then bodies that are too long, before routing.
 
     So whoever has no token learns nothing else: all paths look the same. A body is refused at once if its length is
-    declared, otherwise while it is read.
+    declared, otherwise while it is read. An admin who opens a desk may send the file of a model with it.
     """
 
     def __init__(self, app: ASGIApp, max_body: int) -> None:
@@ -122,9 +127,11 @@ class CheckRequests:
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
             await self.app(scope, receive, send)
             return
-        detail, headers = f"the body must be at most {self._max_body} bytes long", {"Connection": "close"}
+        opens = scope["path"] == DESKS and scope["caller"].has_role("admin")
+        most = max(self._max_body, MOST_WITH_MODEL) if opens else self._max_body
+        detail, headers = f"the body must be at most {most} bytes long", {"Connection": "close"}
         length = next((value for name, value in scope["headers"] if name == b"content-length"), b"0")
-        if length.isdigit() and int(length) > self._max_body:
+        if length.isdigit() and int(length) > most:
             raise Problem("too-large", detail, headers=headers)
         received = 0
 
@@ -132,7 +139,7 @@ class CheckRequests:
             nonlocal received
             message = await receive()
             received += len(message.get("body", b""))
-            if received > self._max_body:
+            if received > most:
                 raise HTTPException(413, detail, headers)  # FastAPI lets this one through
             return message
 

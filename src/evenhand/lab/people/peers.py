@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import logging
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from types import MappingProxyType
 from typing import Any, Protocol
 
@@ -15,6 +15,8 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand.lab.people.answers import PersonAnswers
+
+log = logging.getLogger(__name__)
 
 PIECES = 8
 """A gap enters as this many linear pieces, so that a model may follow steps in it."""
@@ -124,9 +126,16 @@ class MetricLearn(BatchPredictor):
         usable = known.take(apart)
         A = np.eye(known.differences.shape[1])
         if 0 < np.sum(usable.flagged) < len(usable):
-            with suppress(ValueError, RuntimeError, FloatingPointError, np.linalg.LinAlgError):
+            try:
                 A = np.asarray(self.components(usable), dtype=np.float64)
+            except (ValueError, RuntimeError, FloatingPointError, np.linalg.LinAlgError) as error:
+                log.warning(
+                    "%s failed on %d answers, Euclidean distances stand in: %s", self.learner, len(usable), error
+                )
         if not np.all(np.isfinite(A)):
+            log.warning(
+                "%s has no finite metric on %d answers, Euclidean distances stand in", self.learner, len(usable)
+            )
             A = np.eye(A.shape[1])
         scale = np.mean(np.linalg.norm(known.differences @ A.T, axis=1)) or 1.0
 

@@ -1,10 +1,14 @@
-"""A metric learned by comparison queries: Ilvento, "Metric Learning for Individual Fairness" (2019), as a peer.
+"""A metric learned by comparison queries, after Ilvento, "Metric Learning for Individual Fairness" (2019), as a peer.
 
-A human arbiter is asked two kinds of questions about a representative r: "is x farther from r than y is?" and "would a
-gap of t between r and x be unfair?". Comparisons put a sample of people in the order of their distance from r; the
-second kind finds, by bisection of that order, where each of a few thresholds lies. One classifier for each threshold
-takes it from the sample to everybody. By the triangle inequality |d(r, x) - d(r, y)| is at most d(x, y), so what one
-representative says never makes a metric too long, and the largest of several does not either.
+Taken from there: an arbiter who compares distances from a representative r ("is x farther from r than y is?"), so that
+a sample of people can be put in order; thresholds along that order, learned by a classifier each, which takes them from
+the sample to everybody; and submetrics: by the triangle inequality |d(r, x) - d(r, y)| is at most d(x, y), so one
+representative never makes a metric too long, nor does the largest of several.
+
+Ours, so that it can be compared with verdicts: where the paper's arbiter also says how large a distance is, this one is
+asked "would a gap of t between r and x be unfair?", and thresholds are bisected; classifiers are logistic regressions
+on absolute differences; and the numbers of people and representatives follow from a budget of questions. So none of the
+paper's guarantees is claimed, and how it fares here says little about the paper's own algorithms.
 """
 
 from __future__ import annotations

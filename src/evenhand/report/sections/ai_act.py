@@ -12,12 +12,13 @@ if TYPE_CHECKING:
 
 
 def ai_act_section(report: AuditReport) -> ReportSection:
-    """Regulation (EU) 2024/1689, Articles 12, 19 and 26."""
+    """Regulation (EU) 2024/1689, Articles 12, 13, 19, 26 and 86."""
     rows = [
         (
             "A high-risk system technically allows events to be recorded automatically over its lifetime",
             "Article 12(1)",
-            "Yes for this desk: every decision, outcome, review, change and override is an event; see Integrity.",
+            "In part: every decision, outcome, review, change and override that reached this desk is an event; see "
+            "Integrity. What happened outside it is not.",
         ),
         (
             "Logs enable the recording of events relevant to identify risks (Article 79(1)) and substantial "
@@ -35,6 +36,11 @@ def ai_act_section(report: AuditReport) -> ReportSection:
             "Minimum content of logs of remote biometric identification",
             "Article 12(3)",
             "Does not concern a desk's features and decisions as such.",
+        ),
+        (
+            "Instructions for use say, where relevant, how deployers collect, store and interpret the logs",
+            "Article 13(3)(f)",
+            "No. The Model card and Limitations can be part of instructions; they are not such.",
         ),
         (
             "Providers keep automatically generated logs under their control for a period appropriate to the purpose, "
@@ -59,11 +65,22 @@ def ai_act_section(report: AuditReport) -> ReportSection:
             "In part: Reviewers and Overrides show what people did; not their competence.",
         ),
         (
-            "Deployers of certain high-risk systems inform people that they are subject to their use",
+            "Deployers of systems listed in Annex III that decide about people, or help to, inform them that they are "
+            "subject to their use",
             "Article 26(11)",
             "No.",
         ),
+        (
+            "A person affected by certain decisions based on such a system may ask the deployer to explain its role in "
+            "the procedure and the main elements of the decision",
+            "Article 86(1)",
+            "In part: Reasons for a candidate has the chance and the features that counted. The role of the system in "
+            "your procedure is yours to explain.",
+        ),
     ]
     source = "Source: https://eur-lex.europa.eu/eli/reg/2024/1689/oj, with which systems are high-risk, and from when."
+    scope = (
+        "It concerns high-risk systems. Whether a desk is part of one, and since when the articles apply, is not said."
+    )
     made = table("EU AI Act, record-keeping", HEAD, rows, is_text=True)
-    return section("ai-act", "EU AI Act: record-keeping (Articles 12, 19 and 26)", [NO_ADVICE, made, source])
+    return section("ai-act", "EU AI Act: record-keeping and explanation", [NO_ADVICE, scope, made, source])

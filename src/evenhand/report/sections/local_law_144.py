@@ -35,18 +35,19 @@ def local_law_section(report: AuditReport) -> ReportSection:
         (
             "The number of people assessed who are not in a known category",
             "6 RCNY 5-301(b), (c)",
-            "Yes, if the attribute is carried: the group not known.",
+            "In part, if the attribute is carried: the group not known. People without a decision in the period are "
+            "missing.",
         ),
         (
-            "A category with less than 2% of the data may be left out of the ratio, with a justification and its "
-            "figures",
+            "The auditor may leave a category with less than 2% of the data out of the ratio, with a justification and "
+            "its figures",
             "6 RCNY 5-301(d)",
             "No. Every group has its ratio; rare levels may be joined as others.",
         ),
         (
             "Historical data of the tool's use, or test data if there are not enough",
             "6 RCNY 5-302",
-            "The ledger is historical data of this desk. Groups states how many candidates there are.",
+            "In part: the ledger is historical data of this desk. Whether there are enough is for the auditor.",
         ),
         (
             "A public summary of the results and the tool's distribution date, before its use",
@@ -63,5 +64,9 @@ def local_law_section(report: AuditReport) -> ReportSection:
         "Sources: https://www.nyc.gov/site/dca/about/automated-employment-decision-tools.page (law, rules and "
         "questions), https://codelibrary.amlegal.com/codes/newyorkcity/latest/overview (code and rules)."
     )
+    scope = (
+        "It concerns automated tools for employment decisions, hiring and promotion, in New York City. Sections 20-872 "
+        "to 20-874 are about penalties and enforcement, and are not summed up."
+    )
     made = table("Local Law 144", HEAD, rows, is_text=True)
-    return section("local-law-144", "New York City Local Law 144", [NO_ADVICE, made, sources])
+    return section("local-law-144", "New York City Local Law 144", [NO_ADVICE, scope, made, sources])

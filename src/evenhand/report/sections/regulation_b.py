@@ -10,8 +10,9 @@ if TYPE_CHECKING:
     from evenhand.report.audit import AuditReport
 
 NO_ADVICE = (
-    "This section states facts about the text of a law, with sources, and where this report has something to do with "
-    "it. It is no legal advice and no statement that anybody complies; laws change, so read the current text."
+    "This section sums up parts of a law in our own words, and says where this report has something to do with them. "
+    "It is no legal advice and no statement that anybody complies. It is not complete, and no lawyer checked it; laws "
+    "change, so read the current official text."
 )
 HEAD = ("what is asked", "source", "in this report")
 
@@ -21,7 +22,7 @@ def regulation_b_section(report: AuditReport) -> ReportSection:
     rows = [
         (
             "Notice of action taken within 30 days of receiving a completed application",
-            "12 CFR 1002.9(a)(1)",
+            "12 CFR 1002.9(a)(1)(i)",
             "No. The ledger has the time of each decision, not of the application, and no notice.",
         ),
         (
@@ -37,10 +38,12 @@ def regulation_b_section(report: AuditReport) -> ReportSection:
             "decided as well; whether the text suffices is for your counsel.",
         ),
         (
-            "More than four reasons are not likely to help; for a scoring system, reasons are the factors furthest "
-            "below an average, such as that of all applicants",
+            "More than four reasons are not likely to help. For a scoring system, two methods are described: the "
+            "factors furthest below the average of applicants at or slightly above the minimum passing score, or of "
+            "all applicants; others may do if their results are substantially similar",
             "Official interpretation of 1002.9(b)(2), 1 and 5",
-            "Up to four features, compared with the average of the same decision's candidates.",
+            "In part: up to four features. They are compared with the average of the same decision's candidates, which "
+            "is neither of these two averages.",
         ),
         (
             "No prohibited basis may be taken into account in evaluating creditworthiness, except as the regulation "
@@ -62,5 +65,6 @@ def regulation_b_section(report: AuditReport) -> ReportSection:
         ),
     ]
     source = "Source: https://www.ecfr.gov/current/title-12/chapter-X/part-1002 (with its supplement I)."
+    scope = "It concerns creditors and credit. Whether a desk's decisions are credit decisions is for your counsel."
     made = table("Regulation B", HEAD, rows, is_text=True)
-    return section("regulation-b", "Regulation B (Equal Credit Opportunity Act)", [NO_ADVICE, made, source])
+    return section("regulation-b", "Regulation B (Equal Credit Opportunity Act)", [NO_ADVICE, scope, made, source])

@@ -54,8 +54,8 @@ SMALL = DemoSize(
     truth=lending.DIFFERENCE,
     candidates=5,
     capacity=1,
-    decisions=240,
-    together=10,
+    decisions=160,
+    together=2,
     answers=1,
     reviewers={"Ana": 0.03, "Ben": 0.12},
     settings={
@@ -66,7 +66,7 @@ SMALL = DemoSize(
     },
     pause=1.0,
     arrival="Every second five people apply for one loan.",
-    preparation="a few seconds, the first time half a minute",
+    preparation="a quarter of a minute, the first time a minute",
 )
 
 LARGE = DemoSize(

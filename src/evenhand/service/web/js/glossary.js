@@ -1,4 +1,5 @@
 // The glossary: a term of art is a button that opens its meaning, by mouse, keyboard and touch; Escape closes it.
+// It follows its term when the page moves or grows, and closes when the term leaves the window.
 
 import { el } from "./dom.js";
 
@@ -87,4 +88,11 @@ document.addEventListener("keydown", (event) => {
 });
 document.addEventListener("pointerdown", ({ target }) => { if (open && !open.note.contains(target) && !open.button.contains(target)) close(); });
 document.addEventListener("focusin", ({ target }) => { if (open && target !== open.button && !open.note.contains(target)) close(); });
-document.addEventListener("scroll", close, { passive: true, capture: true });
+for (const what of ["scroll", "resize"]) addEventListener(what, follow, { passive: true, capture: true });
+
+function follow() {
+  if (open === null) return;
+  const at = open.button.getBoundingClientRect();
+  if (at.bottom < 0 || at.top > window.innerHeight) close();
+  else place(open.button, open.note);
+}

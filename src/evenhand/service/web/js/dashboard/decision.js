@@ -93,12 +93,12 @@ function showPairs(one, people, explanation, attributes, flags) {
   const more = one.pairs.length - near.length;
   showProbabilities($("#chances"), drawn, near, explanation.price?.probabilities_without ?? {}, inShares(explanation) ? SHARE : undefined);
   $("#chances").prepend(el("p", {}, own(one.id), `: ${one.pairs.length ? `${count(one.pairs.length, "pair")} at the limit` : "no pair at the limit"}${more > 0 ? `, the ${near.length} widest drawn` : ""}`, meaningOf("at the limit")));
-  const pairs = one.pairs.length > 0 && el("details", { class: "fold", id: "based-on" }, el("summary", {}, `${count(one.pairs.length, "pair")}, and what they are based on`), bindingTable(one.pairs, desk, flags));
+  const pairs = one.pairs.length > 0 && el("details", { class: "fold", id: "based-on", open: isOpen.basis, ontoggle: (event) => { isOpen.basis = event.currentTarget.open; } }, el("summary", {}, `${count(one.pairs.length, "pair")}, and what they are based on`), bindingTable(one.pairs, desk, flags));
   $("#chances").append(...[pairs].filter(Boolean),
-    el("details", { class: "fold", open: featuresOpen, ontoggle: (event) => { featuresOpen = event.currentTarget.open; } }, el("summary", {}, count(attributes.names.length, "feature")), featuresOf(one, attributes.names)));
+    el("details", { class: "fold", open: isOpen.features, ontoggle: (event) => { isOpen.features = event.currentTarget.open; } }, el("summary", {}, count(attributes.names.length, "feature")), featuresOf(one, attributes.names)));
 }
 
-let featuresOpen = false; // stays as it is from candidate to candidate
+const isOpen = { basis: false, features: false }; // stays as it is from candidate to candidate
 
 begin().catch((error) => {
   showError($("#banners"), error, desk);

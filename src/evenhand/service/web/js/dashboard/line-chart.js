@@ -20,6 +20,7 @@ const NARROWEST = 40;
  * `from` is its value at 0, `more(i)` adds to the readout. file: the name of a saved picture. */
 export function lineChart({ id, file, title, note, xName, terms = {} }) {
   const legend = el("ul", { class: "legend" });
+  const fillLegend = legendOf(legend, terms);
   const summary = el("p", { class: "muted small", id: `${id}-summary` });
   const table = el("table", { class: "table compact" });
   const fold = el("details", { class: "fold" }, el("summary", {}, "Show as table"), summary, tableFrame(`${title}, as a table`, table));
@@ -53,16 +54,30 @@ export function lineChart({ id, file, title, note, xName, terms = {} }) {
       data = fresh;
       summary.textContent = [note, fresh.summary].filter(Boolean).join(" ");
       frame.setAttribute("aria-label", `${title}. ${summary.textContent}`);
-      show(legend, fresh.lines.map((line) => legendEntry(line, terms[line.kind])), fresh.band && legendEntry({ kind: "band", name: fresh.band.name, value: "" }, terms.band));
+      fillLegend([...fresh.lines, ...(fresh.band ? [{ kind: "band", name: fresh.band.name, value: "" }] : [])]);
       draw();
       fillTable(table, fold, data, xName);
     },
   };
 }
 
-function legendEntry({ kind, name, value }, meaning) {
+/** Entries are made anew only when their names change: an open meaning stays open, and the focus where it is. */
+function legendOf(legend, terms) {
+  let [names, values] = [null, []];
+  return (entries) => {
+    const wanted = JSON.stringify(entries.map(({ kind, name }) => [kind, name]));
+    if (wanted !== names) {
+      names = wanted;
+      values = entries.map(() => el("b", { class: "number" }));
+      show(legend, entries.map((entry, i) => legendEntry(entry, terms[entry.kind], values[i])));
+    }
+    entries.forEach(({ value }, i) => { values[i].textContent = value; });
+  };
+}
+
+function legendEntry({ kind, name }, meaning, value) {
   const sample = kind === "band" ? svg("rect", { x: 0, y: 2, width: 28, height: 10, class: "band" }) : svg("path", { class: `line ${kind}`, d: "M0,7H28" });
-  return el("li", {}, svg("svg", { width: 28, height: 14, "aria-hidden": "true" }, sample), el("span", {}, meaning ? term(meaning, name) : name), value && el("b", { class: "number" }, value));
+  return el("li", {}, svg("svg", { width: 28, height: 14, "aria-hidden": "true" }, sample), el("span", {}, meaning ? term(meaning, name) : name), value);
 }
 
 /** {element: the picture, sx: x in pixels, mark(i): highlights a place}. */

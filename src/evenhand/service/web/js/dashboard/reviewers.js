@@ -30,25 +30,33 @@ export function reviewersView(place) {
 
 /** Elements are created once and filled with each update: an open fold stays open. */
 function setUp(place, learned, panel) {
-  const [facts, words, body, list] = [el("p", { class: "row", id: "agreement" }), el("p"), el("tbody"), el("ul", { class: "sentences" })];
+  const [facts, words, body, list] = [[share("agreement", "Agreement"), share("consistency", "Consistency")], el("p"), el("tbody"), el("ul", { class: "sentences" })];
   const frame = table(body, learned);
   const note = (text) => el("p", { class: "small muted" }, text);
   const fold = el("details", { class: "fold" }, el("summary", {}, "Agreement by pair of reviewers, and what is counted"), words, list, note(COUNTED), panel && note(PANEL),
     !learned && note("This desk assumes a fixed reviewer error, so none is estimated. A desk with reviewer_error set to none learns it."));
-  show(place, facts, frame, fold);
+  show(place, el("p", { class: "row", id: "agreement" }, facts.map(({ element }) => element)), frame, fold);
   const fill = liveRows(body, (person) => JSON.stringify(person.name), (person) => line(person, learned));
   return (people, agreement, consistency) => {
-    show(facts, shares(agreement, consistency));
+    facts[0].set(agreement.pairs ? agreement.share : null, `of ${count(agreement.pairs, "pair")} judged by two`);
+    facts[1].set(consistency.repeats ? consistency.same / consistency.repeats : null, `of ${count(consistency.repeats, "repeated pair")}`);
     words.textContent = together(agreement, consistency);
     fill(people.map((person) => ({ ...person, ago: person.last === null ? "–" : ago(person.last) })));
     show(list, agreement.between.map(betweenTwo));
   };
 }
 
-/** Agreement and consistency of all reviewers as shares, each with a bar. */
-function shares({ pairs, share }, { repeats, same }) {
-  return [["agreement", "Agreement", pairs ? share : null, `of ${count(pairs, "pair")} judged by two`], ["consistency", "Consistency", repeats ? same / repeats : null, `of ${count(repeats, "repeated pair")}`]]
-    .map(([name, label, value, of]) => el("span", { class: "share" }, term(name, label), el("b", { class: "number" }, value === null ? "–" : percent(value, 0)), value !== null && bar("", value), el("span", { class: "small muted" }, of)));
+/** A share with its term, a bar, and of how many it is. */
+function share(name, label) {
+  const [value, track, of] = [el("b", { class: "number" }), el("span"), el("span", { class: "small muted" })];
+  return {
+    element: el("span", { class: "share" }, term(name, label), value, track, of),
+    set(known, words) {
+      value.textContent = known === null ? "–" : percent(known, 0);
+      show(track, known === null ? null : bar("", known));
+      of.textContent = words;
+    },
+  };
 }
 
 /** Agreement and consistency of all reviewers in words. */

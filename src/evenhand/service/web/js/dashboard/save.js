@@ -11,7 +11,7 @@ const STYLES = ["fill", "stroke", "stroke-width", "stroke-dasharray", "font-fami
 export async function savePicture(name, title, legend, draw) {
   const chart = draw(WIDTH);
   const height = TITLE + Number(chart.getAttribute("height"));
-  const entries = [...legend.children].map((entry) => ({ sample: entry.firstElementChild.firstElementChild.cloneNode(true), words: [...entry.children].slice(1).map((part) => part.textContent).join("  ") }));
+  const entries = [...legend.children].map((entry) => ({ sample: entry.firstElementChild.firstElementChild.cloneNode(true), words: [...entry.children].slice(1).map((part) => (part.querySelector(".term") ?? part).textContent).filter(Boolean).join("  ") }));
   let [x, y] = [LEGEND, height + ROW];
   const placed = entries.map(({ sample, words }) => {
     const wide = 36 + textWidth(words, 14) + 28;

@@ -22,13 +22,17 @@ export function modeChip(place) {
 /** section: hidden unless the desk was ever in shadow mode. all: whether the visitor may see what was learned. */
 export function shadowView(section, place, desk, all) {
   const [mode, report] = [el("p"), el("div", { class: "stack" })];
-  show(place, mode, report);
+  const folds = [fold("Decisions with the least agreement"), fold("Pairs treated further apart than they are")];
+  show(place, mode, report, folds.map(({ element }) => element));
   let [timer, version, pause] = [null, null, 0];
   const read = async () => {
     timer = null;
     const begun = performance.now();
     try {
-      draw(report, await call("GET", deskPath(desk, `/differences?last=${LAST}`)), desk);
+      const found = await call("GET", deskPath(desk, `/differences?last=${LAST}`));
+      draw(report, found);
+      folds[0].fill(found.compared ? leastAgreement(found, desk) : []);
+      folds[1].fill(found.compared ? worstPairs(found, desk) : []);
       pause = Math.max(PAUSE, SHARE * (performance.now() - begun));
     } catch (error) {
       version = null;
@@ -47,10 +51,10 @@ export function shadowView(section, place, desk, all) {
   };
 }
 
-function draw(place, report, desk) {
+function draw(place, report) {
   if (!report.compared) return show(place, el("p", { class: "muted" }, report.sentences.join(" ")));
   show(place, figures(report), tableFrame("The desk and the system in force", sides(report)),
-    el("p", { class: "small muted" }, ESTIMATES), leastAgreement(report, desk), worstPairs(report, desk));
+    el("p", { class: "small muted" }, ESTIMATES));
 }
 
 function figures(report) {
@@ -84,16 +88,25 @@ const link = (desk, { decision, number: n }) => el("a", { href: decisionPath(des
 const people = (ids) => (ids.length ? joined(ids.map(own), ", ") : ["nobody"]);
 
 function leastAgreement({ decisions }, desk) {
-  return fold("Decisions with the least agreement", decisions, (one) => el("li", {}, "Decision ", link(desk, one),
+  return decisions.map((one) => el("li", {}, "Decision ", link(desk, one),
     `, agreement ${percent(one.agreement, 0)}: chosen was `, people(one.chosen), "; the desk would have chosen ", people(one.would_choose), "."));
 }
 
 function worstPairs({ pairs }, desk) {
   const whose = { desk: "the desk", system: "the system" };
-  return fold("Pairs treated further apart than they are", pairs, (one) => el("li", {}, "Decision ", link(desk, one), `, by ${whose[one.subject]}: `,
+  return pairs.map((one) => el("li", {}, "Decision ", link(desk, one), `, by ${whose[one.subject]}: `,
     both([one.first, one.second]), `, gap ${percent(one.gap)}, distance ${number(one.distance)}.`));
 }
 
-function fold(title, entries, line) {
-  return entries.length ? el("details", { class: "fold" }, el("summary", {}, title), el("ul", { class: "sentences" }, entries.map(line))) : null;
+/** A list to open; it stays open when it is filled anew, and is hidden while it is empty. */
+function fold(title) {
+  const list = el("ul", { class: "sentences" });
+  const element = el("details", { class: "fold", hidden: true }, el("summary", {}, title), list);
+  return {
+    element,
+    fill(lines) {
+      element.hidden = !lines.length;
+      show(list, lines);
+    },
+  };
 }

@@ -39,7 +39,7 @@ FIRST_TRIAL, FIRST_OF_EACH, GROWTH = 20, 2, 1.25
 next: it is fitted each time.
 
 With fewer answers for each of its weights it predicts hardly more than its prior, and a fit takes long: with forty
-answers and 46 features a quarter of a second, with 1,000 features two seconds.
+answers a quarter of a second for 46 features, two seconds for 1,000.
 """
 
 

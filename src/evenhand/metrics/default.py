@@ -17,10 +17,6 @@ from evenhand.metrics.version_space_learner import VersionSpace
 MOST_SAMPLED = 15
 """Up to this many unknowns, five features, VersionSpace is worth its time: a review takes milliseconds there."""
 
-QUANTILE_OF_EXACT = 0.04
-"""What is played while answers are those of a rule. It has fewer unfair pairs than VersionSpace's usual 0.05, 9.4
-against 10.0, for 2% more regret (d = k = 5, 1,000 rounds, epsilon 0.01, ten seeds that no experiment uses)."""
-
 
 def structure_for(n_features: int, structure: Structure) -> Structure:
     """The structure to learn where "auto" was asked for: "full" for the few features that VersionSpace learns.
@@ -73,8 +69,6 @@ def default_learner(
     if prior is not None or moving.space.n_unknowns > MOST_SAMPLED:
         return ByEvidence([moving], last_resort=last_resort)
     of_exact, of_erring = as_generator(seed).spawn(2)
-    exact = VersionSpace(
-        n_features, error_rate=ASSUMED_ERROR_RATE, quantile=QUANTILE_OF_EXACT, seed=of_exact, **settings
-    )
+    exact = VersionSpace(n_features, error_rate=ASSUMED_ERROR_RATE, seed=of_exact, **settings)
     erring = VersionSpace(n_features, error_rate=None, quantile=quantile, seed=of_erring, **settings)
     return ByEvidence([exact, erring, moving], last_resort=last_resort)

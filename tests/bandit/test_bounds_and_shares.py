@@ -212,7 +212,7 @@ class Whole(RewardModel):
         ({"mode": "share"}, "mode must be 'lottery' or 'shares', got 'share'"),
         ({"capacity": 1.5}, "capacity must be a whole number >= 1 or None, got 1.5"),
         ({"mode": "shares", "capacity": 0}, "capacity must be a number > 0 or None, got 0"),
-        ({"mode": "shares", "reward": Whole()}, "reward must be a RewardModel with learn_shares"),
+        ({"mode": "shares", "reward": Whole()}, "reward must be a model that learns from shares for mode 'shares'"),
     ],
 )
 def test_bad_settings_are_refused(settings: dict[str, Any], message: str) -> None:

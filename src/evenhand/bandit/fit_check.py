@@ -157,8 +157,10 @@ class FitCheck:
             chances = (judged or metric).chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer).clip(0.0, 1.0)
         names = self.names if verdicts.reviewer in self.names else (*self.names, verdicts.reviewer)
         who = np.full(n, names.index(verdicts.reviewer))
-        # A copy: these rows may be the first of a table of all pairs, 10 MB for fifty candidates of 1,000 features.
-        new = CheckedAnswers(verdicts.pairs.differences.copy(), verdicts.gaps, chances, verdicts.unfair, who)
+        differences = verdicts.pairs.differences
+        if differences.base is not None:  # rows of a table of all pairs, 10 MB for fifty candidates of 1,000 features
+            differences = differences.copy()
+        new = CheckedAnswers(differences, verdicts.gaps, chances, verdicts.unfair, who)
         older, newer = self.older, (*self.newer, new)
         if len(newer) == CHUNKS:
             older, newer = older.joined(newer), ()

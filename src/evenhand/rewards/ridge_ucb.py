@@ -89,6 +89,7 @@ class RidgeUCB(RewardModel):
         self.norm_bound = check_number("norm_bound", norm_bound, above=0)
         self.confidence = check_number("confidence", confidence, above=0, below=1)
         self.n_outcomes = 0
+        self._refresh_every = max(REFRESH_EVERY, d)
         identity = np.eye(d)
         self._sums = np.concatenate([identity * self.regularisation, identity / self.regularisation, np.zeros((2, d))])
         self._log_det_ratio = 0.0  # log det(V) - d log(lambda)
@@ -166,7 +167,7 @@ class RidgeUCB(RewardModel):
                 self._residuals += residual
                 self._log_det_ratio += math.log1p(spread)
                 self.n_outcomes += 1
-                if self.n_outcomes % max(REFRESH_EVERY, self.n_features) == 0:
+                if self.n_outcomes % self._refresh_every == 0:
                     self._refresh()
         except BaseException:
             self.__dict__.update(before)

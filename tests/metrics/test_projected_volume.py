@@ -112,8 +112,8 @@ def test_a_pair_that_is_known_teaches_nothing() -> None:
 def test_with_thin_directions_the_truth_stays_inside_and_mistakes_stop(thinness: float, seed: int) -> None:
     """Rounds that ask about one plane only make K thin there; the cylinder's centroid then goes on to learn the rest.
 
-    Mistakes after thin directions were found are at most 40, and none comes after 60 rounds (in sixteen runs the last one
-    came after 46); a guess errs by no more than K's extent along u.
+    Mistakes after thin directions were found are at most 40, and none comes after 60 rounds (in sixteen runs the last
+    one came after 46); a guess errs by no more than K's extent along u.
     """
     learner, world = ProjectedVolume(3, thinness=thinness, n_samples=100, seed=seed), World(full(3), seed=seed)
     flat = np.array([1.0, 1.0, 0.0])

@@ -56,7 +56,7 @@ def test_it_plays_by_itself_and_leaves_nothing(demo: tuple[subprocess.Popen[str]
         welcome = http.get(link)
         assert (welcome.status_code, welcome.headers["location"]) == (303, "/story")
         story = http.get("/story/numbers").json()
-        assert (story["decisions"], story["candidates"], story["capacity"]) == (0, 5, 1)
+        assert (story["decisions"], story["candidates"], story["capacity"]) == (8, 5, 1)
         assert http.get("/story").status_code == 200
         assert "HttpOnly" in welcome.headers["set-cookie"]
         assert {"review", "decide", "admin"} == set(http.get("/session").json()["roles"])

@@ -28,8 +28,8 @@ def _list(page: Page, serving: Serving) -> None:
 def _dashboard(page: Page, serving: Serving) -> None:
     open_dashboard(page, serving)
     expect(page.locator(".effect-bar").first).to_be_visible()
-    while page.locator("details:not([open]) > summary").count():
-        page.locator("details:not([open]) > summary").first.click()
+    while page.locator("details:not([open]) > summary:visible").count():
+        page.locator("details:not([open]) > summary:visible").first.click()
 
 
 def _empty(page: Page, serving: Serving) -> None:
@@ -43,7 +43,7 @@ def _decision(page: Page, serving: Serving) -> None:
     page.locator("#latest a").nth(5).click()
     prove(page)
     for _ in range(3):
-        page.locator("details:not([open]) > summary").first.click()
+        page.locator("details:not([open]) > summary:visible").first.click()
 
 
 def _dashboard_for_a_reviewer(page: Page, serving: Serving) -> None:

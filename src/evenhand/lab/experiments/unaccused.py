@@ -99,7 +99,7 @@ def draw(table: pl.DataFrame, findings: Findings) -> figure.Figure:
     for panel, name in zip(panels, REVIEWERS, strict=True):
         here = smallest.filter((pl.col("label") == name) & pl.col("seed").is_in(_seeds(smallest, name, RIVALS[name])))
         figure.draw_lines(panel, here, "unfair_pairs", by="policy", order=(DEFAULT, RATE_LEARNED, METRICS))
-        figure.log_from(panel)
+        panel.set_yscale("symlog", linthresh=1.0)  # there may be none
         panel.set(title=name, xlabel="round", ylabel=figure.UNFAIR_PAIRS)
     title = "Reviewers who follow a metric, two proposed pairs a round: mean and 95% band over seeds"
     return figure.finish(picture, panels, title, columns=3)

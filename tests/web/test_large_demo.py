@@ -150,13 +150,15 @@ def test_candidates_can_be_sorted_searched_and_looked_at(page: Page, large: Serv
 def test_a_certificate_is_made_on_demand(page: Page, large: Serving) -> None:
     """The page says what it may take, and asks for nothing before the button is pressed."""
     requests: list[str] = []
+    made: list[str] = []  # a busy service may ask the page to come again, which it does
     page.on("request", lambda request: requests.append(request.url))
+    page.on("response", lambda response: made.append(response.url) if response.ok else None)
     _decision(page, large)
     expect(page.locator("#proofs")).to_contain_text("1,225 pairs; at most 10 seconds")
     assert not [url for url in requests if url.endswith("/proofs")]
     page.get_by_role("button", name="Compute the certificate").click()
     expect(page.locator("#proofs tbody tr")).to_have_count(25)
-    assert len([url for url in requests if url.endswith("/proofs")]) == 1
+    assert len([url for url in made if url.endswith("/proofs")]) == 1
 
 
 def test_the_dashboard_has_five_sentences_at_most(page: Page, large: Serving) -> None:

@@ -169,6 +169,31 @@ def test_of_two_that_teach_as_much_the_nearer_is_asked_about() -> None:
     assert moments[0][2] < moments[0][1] < moments[0][0]  # the third is the nearest, and teaches little
 
 
+def test_variances_that_rounding_made_negative_do_no_harm(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pairs known to the last digit, their variances anywhere near zero: they come last, and all are named once."""
+    metric = eh.metrics.BayesPoint(3, epsilon=0.01)
+    pairs = Pairs.of(random_contexts(np.random.default_rng(0), 4, 3))
+    joint, known = metric.covariances(pairs), [1, 4]
+    joint[known, :] *= 1e-9
+    joint[:, known] *= 1e-9
+    joint[known, known] = [-1e-17, 0.0]
+
+    def covariances(asked: Pairs) -> Floats:
+        rows = [pairs.names().index(name) for name in asked.names()]
+        return np.asarray(joint[np.ix_(rows, rows)])
+
+    monkeypatch.setattr(metric, "covariances", covariances)
+    mean, sd = metric.moments(pairs)
+    gaps = np.sqrt(mean)
+    moments = gaps**2, np.where(np.isin(np.arange(6), known), 0.0, sd)
+    for n in (2, 4, 6):
+        order = _most_telling(metric, pairs, gaps, moments, n).tolist()
+        assert sorted(order) == list(range(6))
+        assert not set(order[: min(n, 4)]) & set(known)
+    joint[:] = 0.0
+    assert sorted(_most_telling(metric, pairs, gaps, moments, 3).tolist()) == list(range(6))
+
+
 def _learn_a_few(bandit: eh.FairBandit, rng: np.random.Generator, widest: float) -> None:
     for _ in range(6):
         x, y = random_contexts(rng, 2, 3)

@@ -186,7 +186,7 @@ def test_what_is_known_exactly_survives_another_prior() -> None:
     known = both.forms[1].prior(1.0).update(HalfSpaces(rows, np.zeros(3), np.ones(3)), RATE, blur=BLUR).belief
     K = known.supports.covariances(known.prior, known.supports.rows)
     weights = np.linalg.solve(K, np.array([40.0, 0.1, 0.2]))
-    kernel = replace(known, supports=known.supports.rebuilt(weights, np.asarray(np.linalg.inv(K), np.float64)))
+    kernel = replace(known, supports=known.supports.rebuilt(weights, known.supports.whitened(known.prior), np.ones(3)))
     u = both.space.features(rows)
     cov = both.full.cov - both.full.cov @ u.T @ np.linalg.solve(K, u @ both.full.cov)
     full = replace(both.full, mean=both.full.mean + both.full.cov @ u.T @ weights, cov=cov)
@@ -199,6 +199,22 @@ def test_what_is_known_exactly_survives_another_prior() -> None:
     means, deviations = both.kernel.moments(rows)
     assert np.allclose(means, before, atol=1e-6)
     assert np.max(deviations) < 1e-6
+
+
+def test_pairs_of_all_sizes_leave_no_variance_below_zero() -> None:
+    """Supports that nearly depend on one another, many widenings and drops: a sound covariance of any pairs remains."""
+    both = _Both(0.3, None, 7, replace(DEFAULT, max_supports=40, supports_to_drop=8))
+    for _ in range(40):
+        _, kernel = both.answers(3)
+        sizes = 10.0 ** both.rng.uniform(-2.7, 0.0, size=3)
+        rows, thresholds = kernel.normals * sizes[:, None], kernel.thresholds * sizes**2
+        half_spaces = replace(kernel, normals=rows, thresholds=thresholds)
+        both.kernel = both.kernel.update(half_spaces, RATE, blur=1e-12).belief.widened(1.2)
+    z = both.rng.normal(size=(60, 5))
+    first = both.forms[1].prior(1.0).moments(z)[1]
+    covariances = both.kernel.covariances(z) / np.outer(first, first)
+    assert np.min(np.diag(covariances)) > 0.0
+    assert eigvalsh(covariances)[0] > -1e-9
 
 
 def test_z_and_minus_z_are_one_pair() -> None:

@@ -164,15 +164,14 @@ class KernelBelief:
 
     def _mixed_with(self, older: KernelBelief, own_weight: float, older_weight: float) -> KernelBelief:
         """The moments of a sum of densities; `older` has the first supports of this one."""
-        n, own = older.n_supports, self.supports
-        old_weights, old_C = np.zeros(self.n_supports), np.zeros((self.n_supports, self.n_supports))
-        old_weights[:n], old_C[:n, :n] = older.supports.weights, older.supports.C()
-        difference = own.weights - old_weights
-        C = own_weight * own.C() + older_weight * old_C - own_weight * older_weight * np.outer(difference, difference)
+        own, old, more = self.supports, older.supports, self.n_supports - older.n_supports
+        old_weights, old_factor = np.pad(old.weights, (0, more)), np.pad(old.factor, ((0, 0), (0, more)))
+        factor = np.vstack([own.factor, old_factor, own.weights - old_weights])
+        shrinks = np.concatenate([own_weight * own.shrinks, older_weight * old.shrinks, [-own_weight * older_weight]])
         weights = own_weight * own.weights + older_weight * old_weights
-        whitened = own.whitened(self.prior, C)
+        whitened = own.whitened_with(self.prior, factor, shrinks)
         shrunk = np.minimum(whitened.learned, 1.0 - self.tuning.min_eigenvalue)
-        supports = own.rebuilt(weights, whitened.restored(shrunk))
+        supports = own.rebuilt(weights, whitened, shrunk)
         if len(weights) > self.tuning.max_supports:
             supports = supports.compressed(self.prior, self.tuning.max_supports)
         return replace(self, supports=supports, tuning=older.tuning)
@@ -219,7 +218,7 @@ class KernelBelief:
         if not self.n_supports:
             return new
         f, supports = new.prior.bound / old.prior.bound, self.supports
-        whitened = supports.whitened(self.prior, supports.C())
+        whitened = supports.whitened(self.prior)
         variances = np.maximum(1.0 - whitened.learned, self.tuning.known_variance)
         first = whitened.into(old.prior.means(supports.rows))
         then, pull = (f * first, first / f) if new.prior.first is None else (first, first / f**2)
@@ -229,8 +228,8 @@ class KernelBelief:
         shift = np.where(learned > 0.0, (first + moved) / variances - first, 0.0)
         variances = 1.0 / (learned + 1.0 / f**2)
         moved = variances * (shift + pull) - then
-        weights, C = whitened.weights(moved / f**2), whitened.restored((f**2 - variances) / f**4)
-        return KernelBelief(new.prior, supports.rebuilt(weights, C), self.tuning)
+        weights, learned = whitened.weights(moved / f**2), (f**2 - variances) / f**4
+        return KernelBelief(new.prior, supports.rebuilt(weights, whitened, learned), self.tuning)
 
     def widened(self, factor: float, max_variance: float = math.inf) -> KernelBelief:
         """The same mean, variances times `factor`, but none raised above the prior's: what was not learned is at it.
@@ -240,10 +239,10 @@ class KernelBelief:
         if not self.n_supports:
             return self
         supports = self.supports
-        whitened = supports.whitened(self.prior, supports.C())
+        whitened = supports.whitened(self.prior)
         variances = 1.0 - whitened.learned
         variances = np.minimum(factor * variances, np.maximum(variances, 1.0))
-        return replace(self, supports=supports.rebuilt(supports.weights, whitened.restored(1.0 - variances)))
+        return replace(self, supports=supports.rebuilt(supports.weights, whitened, 1.0 - variances))
 
     def matrix(self) -> Floats:
         """The mean of G, (d, d). O(n d^2)."""
@@ -273,7 +272,7 @@ class KernelBelief:
         supports = self.supports
         if not self.n_supports:
             return self.matrix() + noise
-        whitened = supports.whitened(self.prior, supports.C())
+        whitened = supports.whitened(self.prior)
         seen = whitened.into(np.einsum("ij,ij->i", supports.rows @ noise, supports.rows))
         roots = np.sqrt(np.maximum(1.0 - whitened.learned, 0.0))
         moved = self.prior.spread(supports.rows, whitened.weights((roots - 1.0) * seen))

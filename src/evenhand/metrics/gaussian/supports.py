@@ -35,13 +35,16 @@ class Whitened:
     """The share of the prior variance that is gone in each direction, (r,)."""
 
     @classmethod
-    def of(cls, K: Floats, C: Floats) -> Whitened:
-        """The coordinates for K and C, (n, n). O(n^3)."""
+    def of(cls, K: Floats, factor: Floats, shrinks: Floats) -> Whitened:
+        """The coordinates for K (n, n) and C = factor' diag(shrinks) factor. O(n^3).
+
+        C itself is never written down: its entries are as large as those of the inverse of K, and with their rounding
+        errors a belief of nearly dependent supports has variances below zero.
+        """
         values, vectors = eigh(K)
         counts = values > DEPENDENT * values[-1]
         roots, inverse = vectors[:, counts] * np.sqrt(values[counts]), vectors[:, counts] / np.sqrt(values[counts])
-        M = roots.T @ C @ roots
-        learned, V = eigh(0.5 * (M + M.T))
+        learned, V = eigh(_congruent(factor @ roots, shrinks))
         return cls(roots @ V, inverse @ V, learned)
 
     def into(self, values: Floats) -> Floats:
@@ -55,10 +58,6 @@ class Whitened:
     def weights(self, coordinates: Floats) -> Floats:
         """The weights of the function with these coordinates, (r,) -> (n,)."""
         return np.asarray(self.inverse @ coordinates)
-
-    def restored(self, learned: Floats) -> Floats:
-        """The C with these shares learned, (n, n)."""
-        return np.asarray((self.inverse * learned) @ self.inverse.T)
 
 
 @dataclass(frozen=True, eq=False)
@@ -119,10 +118,6 @@ class Supports:
     def _contiguous(self) -> Floats:
         return np.ascontiguousarray(self.factor)
 
-    def C(self) -> Floats:
-        """C, (n, n)."""
-        return np.asarray(self.factor.T @ (self.shrinks[:, None] * self.factor))
-
     def extended(
         self,
         rows: Floats,
@@ -177,14 +172,17 @@ class Supports:
         product = prior.shape.ratio ** (2 * exponent) * across + within + along * float(a @ lengths) * lengths
         return np.asarray(prior.unit**exponent * product)
 
-    def whitened(self, prior: KernelPrior, C: Floats) -> Whitened:
+    def whitened(self, prior: KernelPrior) -> Whitened:
         """See `Whitened`. O(n^3)."""
-        return Whitened.of(self.covariances(prior, self.rows), C)
+        return self.whitened_with(prior, self.factor, self.shrinks)
 
-    def rebuilt(self, weights: Floats, C: Floats) -> Supports:
-        """The same supports with other weights and another C."""
-        values, vectors = eigh(C)
-        return self._with(weights, np.ascontiguousarray(vectors.T), values, is_triangular=False)
+    def whitened_with(self, prior: KernelPrior, factor: Floats, shrinks: Floats) -> Whitened:
+        """The same for another C on these supports."""
+        return Whitened.of(self.covariances(prior, self.rows), factor, shrinks)
+
+    def rebuilt(self, weights: Floats, whitened: Whitened, learned: Floats) -> Supports:
+        """The same supports with other weights, and with these shares learned in these coordinates."""
+        return self._with(weights, np.ascontiguousarray(whitened.inverse.T), learned, is_triangular=False)
 
     def _with(self, weights: Floats, factor: Floats, shrinks: Floats, is_triangular: bool = True) -> Supports:
         table = _padded(factor, self._factor.all().shape[1])
@@ -195,6 +193,7 @@ class Supports:
 
         The projection is that of Csato and Opper: the nearest function, and the nearest covariance, in the span of the
         supports that stay. Those are chosen by pivots of K, weighed by what each support did to mean and variance.
+        Nothing is less certain than the prior then.
         """
         K, H = self.covariances(prior, self.rows), self.factor
         importance = np.sqrt(np.maximum(self.shrinks @ H**2, 0.0) + self.weights**2)
@@ -205,7 +204,11 @@ class Supports:
         projection = solve_positive(weighed[np.ix_(stays, stays)], weighed[np.ix_(stays, goes)])
         projection *= np.outer(importance[stays], 1.0 / importance[goes])  # back from weighed to plain functions
         weights, factor = self.weights[stays] + projection @ self.weights[goes], H[:, stays] + H[:, goes] @ projection.T
-        H, shrinks = _as_triangle(factor, self.shrinks)
+        shrinks = self.shrinks
+        if np.any(shrinks < 0.0):  # a verdict widened the belief beyond the prior
+            whitened = Whitened.of(K[np.ix_(stays, stays)], factor, shrinks)
+            factor, shrinks = whitened.inverse.T, np.maximum(whitened.learned, 0.0)
+        H, shrinks = _as_triangle(factor, shrinks)
         width = self._factor.all().shape[1]
         return Supports.of(prior, self.rows[stays], H, weights, shrinks, is_triangular=True, width=width)
 
@@ -244,15 +247,20 @@ def _symmetric_times(lower: Floats, x: Floats) -> Floats:
 def _as_triangle(factor: Floats, shrinks: Floats) -> tuple[Floats, Floats]:
     """H (n, n), lower triangular, and shrinks, for C = factor' diag(shrinks) factor, of any number of rows.
 
-    With diag(sqrt(shrinks)) factor = QR, C = R'R; and turned round, R is lower triangular. Where C is negative, because
-    a verdict widened the belief beyond the prior, it is raised to zero: nothing is less certain than the prior.
+    With diag(sqrt(shrinks)) factor = QR, C = R'R; and turned round, R is lower triangular. No shrink is negative.
     """
-    if np.any(shrinks < 0.0):
-        shrinks, vectors = eigh(factor.T @ (shrinks[:, None] * factor))
-        factor = vectors.T
-    roots = np.sqrt(np.maximum(shrinks, 0.0))[:, None] * factor
+    roots = np.sqrt(shrinks)[:, None] * factor
+    n = factor.shape[1]
+    if len(roots) < n:
+        roots = np.vstack([roots, np.zeros((n - len(roots), n))])
     R = upper_factor(np.ascontiguousarray(roots[:, ::-1]))
     return np.ascontiguousarray(R[::-1, ::-1]), np.ones(len(R))
+
+
+def _congruent(table: Floats, signs: Floats) -> Floats:
+    """table' diag(signs) table, symmetric to the bit."""
+    product = table.T @ (signs[:, None] * table)
+    return np.asarray(0.5 * (product + product.T))
 
 
 def _with_zeros(table: Floats, width: int) -> Floats:

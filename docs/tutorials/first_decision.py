@@ -3,7 +3,7 @@
 #
 # You choose one of several candidates, round after round. Rewards are observed only for those you choose. A reviewer
 # tells you when two candidates were alike and had very different chances. This tutorial plays a hundred rounds of it.
-# All you need is `pip install evenhand`; the first run compiles for about half a minute.
+# All you need is `pip install evenhand`; the first run compiles for some ten seconds.
 
 # %%
 import tempfile

@@ -22,7 +22,7 @@ Result = TypeVar("Result")
 FLOAT = np.dtype(np.float64)
 
 COMPILING = (
-    "compiling numerical kernels, about half a minute; this happens once per installation "
+    "compiling numerical kernels, some ten seconds; this happens once per installation "
     "(`evenhand warm-up` does it in advance)"
 )
 PATIENCE_SECONDS = 1.0  # Compiling is logged once it has taken this long.

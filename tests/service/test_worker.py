@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import logging
 import os
 import signal
 import time
@@ -10,6 +12,7 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 import pytest
+from threadpoolctl import threadpool_info
 
 from evenhand.service.background.worker import Worker
 from evenhand.service.problems import Problem
@@ -56,6 +59,11 @@ def endless(file: str) -> None:
 def refuse() -> None:
     """Fails."""
     raise ValueError("no")
+
+
+def blas_threads() -> set[int]:
+    """How many threads the libraries of linear algebra of this process use."""
+    return {library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"}
 
 
 def niceness() -> int:
@@ -107,8 +115,8 @@ def test_waiting_counts(tmp_path: Path) -> None:
     run(test)
 
 
-def test_work_ends_with_the_client(tmp_path: Path) -> None:
-    """Cancelled, nothing goes on computing."""
+def test_work_ends_with_the_client(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Cancelled, nothing goes on computing, and nothing is logged as an error."""
 
     async def test(worker: Worker) -> None:
         work = asyncio.create_task(worker.run(endless, str(tmp_path / "begun"), seconds=SECONDS))
@@ -119,8 +127,11 @@ def test_work_ends_with_the_client(tmp_path: Path) -> None:
             await work
         assert pid is not None
         await has_ended(pid)
+        await worker.run(os.getpid, seconds=SECONDS)  # what has become of the first work is known by then
 
     run(test)
+    gc.collect()
+    assert not [record for record in caplog.records if record.levelno >= logging.ERROR]
 
 
 @pytest.mark.parametrize("how", [signal.SIGSTOP, signal.SIGKILL])
@@ -166,5 +177,17 @@ def test_closing_ends_it() -> None:
         worker.close()
         assert worker.pid is None
         await has_ended(pid)
+
+    run(test)
+
+
+@pytest.mark.skipif(not blas_threads(), reason="this linear algebra does not say its threads")
+def test_linear_algebra_has_one_thread_in_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The process takes no second processor from decisions, whatever the environment asks for."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        monkeypatch.setenv(name, "2")
+
+    async def test(worker: Worker) -> None:
+        assert await worker.run(blas_threads, seconds=SECONDS) == {1}
 
     run(test)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import errno
 import gc
 import os
@@ -27,6 +26,7 @@ from evenhand.service.app import create_app
 from evenhand.service.connections import TimedProtocol
 from evenhand.service.logs import set_up_logs
 from evenhand.service.metrics import FOLDER
+from evenhand.service.process_settings import limit_arenas, limit_blas
 from evenhand.service.settings import ServiceSettings, is_loopback
 from evenhand.service.shutdown import end_with_parent
 from evenhand.service.tokens import new_token, open_tokens
@@ -49,10 +49,6 @@ SWITCH_SECONDS = 0.002
 `benchmarks/busy_desk.py` measures it."""
 GC_THRESHOLD = 10_000
 """Allocations between two collections of young objects; a busy service makes thousands per batch."""
-M_ARENA_MAX = -8
-"""glibc's name for the number of its arenas, in malloc.h."""
-ARENAS = 2
-"""Arenas of memory that all threads share."""
 
 
 def serve(
@@ -145,21 +141,12 @@ def prepare_process() -> None:
     A full collection would go through a million objects of imported libraries and stop all requests for 0.1 s.
     """
     limit_arenas()
+    limit_blas()
     warm_up()
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD)
     sys.setswitchinterval(SWITCH_SECONDS)
-
-
-def limit_arenas() -> None:
-    """Have all threads share a few arenas of memory, if the C library is glibc.
-
-    By default threads spread over eight arenas per processor. What one thread frees in its arena is of no use to
-    threads of another, so the memory of a busy service kept rising while what it used did not.
-    """
-    with contextlib.suppress(AttributeError, OSError, TypeError):  # another C library
-        ctypes.CDLL(None).mallopt(M_ARENA_MAX, ARENAS)
 
 
 def config_of(app: FastAPI | str, *, factory: bool = False, workers: int = 1) -> uvicorn.Config:

@@ -14,6 +14,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evenhand.service.problems import Problem, unavailable
+from evenhand.service.process_settings import limit_arenas, limit_blas
 from evenhand.service.shutdown import end_with_parent, is_stopping
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ WATCH_SECONDS = 5.0
 """How often an idle process is asked whether it answers, and how long it may take to."""
 STOPPING_SECONDS = 0.1
 """How soon work is given up when the service stops."""
-NICENESS = 5
+NICENESS = 19
 """The process leaves the processor to decisions."""
 
 
@@ -64,6 +65,7 @@ class Worker:
             raise unavailable("this takes too long now; try again later", 5) from None
 
     async def _run(self, function: Callable[..., Result], *args: Any) -> Result:
+        future: asyncio.Future[Result] | None = None
         try:
             future = asyncio.wrap_future(self._submit(function, *args))
             while not future.done():
@@ -75,6 +77,8 @@ class Worker:
             self._end()
             raise unavailable("the worker process ended; another one is being started") from None
         except (asyncio.CancelledError, Problem):
+            if future is not None:
+                future.cancel()  # nobody waits for its failure, which asyncio would log as an error
             self._end()
             raise
 
@@ -120,3 +124,5 @@ def _start() -> None:
     end_with_parent()
     if sys.platform != "win32":
         os.nice(NICENESS)
+    limit_arenas()
+    limit_blas()

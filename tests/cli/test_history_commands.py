@@ -66,13 +66,16 @@ def test_a_bandit_and_a_desk_start_warm(table: Path, tmp_path: Path, capsys: pyt
     printed = capsys.readouterr().out
     assert "refused: verdicts, line 4: candidates must be in the log, got 'zz'" in printed
     bandit = eh.FairBandit.load(saved)
-    assert f"{bandit.reward.n_outcomes} outcomes learned" in printed  # type: ignore[attr-defined]
+    assert f"learned from {bandit.reward.n_outcomes} outcomes and " in printed  # type: ignore[attr-defined]
     assert eh.Schema.load(tmp_path / "warm.schema.json").n_features == bandit.n_features
     page = str(tmp_path / "report.html")
     assert run("evaluate", str(table), *OPTIONS, *given, "--desk", str(saved), "--output", page) == 0
-    assert "evenhand, warm.eh" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert "evenhand, warm.eh" in printed
+    assert "outcomes already; if later rounds are among them, it looks too good" in printed
     past, url = tmp_path / "past.jsonl", f"sqlite:///{tmp_path / 'l.db'}"
     assert run("export", str(table), *OPTIONS, *given, "--output", str(past)) == 0
+    assert "job      category" in capsys.readouterr().out
     lines = [json.loads(line) for line in past.read_text().splitlines()]
     assert sum(len(line.get("rewards", ())) for line in lines) == bandit.reward.n_outcomes  # type: ignore[attr-defined]
     assert main(["ledger", "import", "loans", str(past), "--database", url]) == 0

@@ -90,6 +90,40 @@ def test_missing_overlap_is_refused_with_bounds() -> None:
     assert "not estimated" in str(result)
 
 
+def test_everybody_was_chosen() -> None:
+    """Where everybody was chosen all chances are 1, and policies with fewer places earn what is known of their own."""
+    rng = np.random.default_rng(2)
+    outcomes = rng.random(LOG.n_candidates)
+    log = replace(
+        LOG,
+        chosen=np.ones(LOG.n_candidates, dtype=np.bool_),
+        outcomes=outcomes,
+        probabilities=None,
+        capacities=np.full(len(LOG), 2),
+    )
+    result = evaluate(log, {"new": new_policy})
+    earned = float(result["new"].played @ outcomes) / len(log)
+    for method in ("ips", "dr"):
+        assert result["new"].estimates[method].value == pytest.approx(earned)
+    assert result["new"].choices == pytest.approx(2.0)
+    assert result.statements == ("Everybody was chosen, so the outcomes of all candidates are known.",)
+
+
+def test_a_policy_may_be_a_table() -> None:
+    """What another system would have done, by candidates' ids, counts as the same probabilities of a function do."""
+    played = eh.history.played_by(new_policy, LOG)
+    table = dict(zip(LOG.ids, played.tolist(), strict=True))
+    recent = LOG.split(0.3)[1]
+    results = [evaluate(recent, {"new": policy}, resamples=100)["new"] for policy in (table, new_policy)]
+    assert results[0].estimates == results[1].estimates
+    with pytest.raises(
+        InvalidInput, match="must have a probability for every candidate of the log, got none for '0/0'"
+    ):
+        evaluate(LOG, {"new": {name: p for name, p in table.items() if name != "0/0"}})
+    with pytest.raises(InvalidInput, match="must give 10 probabilities from 0 to 1 in round 0"):
+        evaluate(LOG, {"new": table | {"0/3": 1.5}})
+
+
 def test_too_small_an_effective_sample_is_refused() -> None:
     """A policy that past decisions hardly ever followed leaves few outcomes in effect, and is not estimated."""
     log = simulated_log(60, 1, np.random.default_rng(0))

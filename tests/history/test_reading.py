@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 from pathlib import Path
@@ -123,7 +124,7 @@ def test_lines_that_are_no_json_are_refused(tmp_path: Path) -> None:
 def test_one_strange_cell_does_not_make_a_text_of_a_column(tmp_path: Path) -> None:
     """Where nearly all cells are numerals, the proposed feature is a number; the row with another cell is refused."""
     rows = _rows()
-    rows[6]["income"] = "n/a"
+    rows[6]["income"] = "low"
     path = tmp_path / "t.csv"
     pd.DataFrame(rows).to_csv(path, index=False)
     log = read(path, COLUMNS)
@@ -131,6 +132,51 @@ def test_one_strange_cell_does_not_make_a_text_of_a_column(tmp_path: Path) -> No
     assert isinstance(log.schema.feature("income"), Number)
     assert [row.place for row in log.refused] == ["line 8"]
     assert log.n_candidates == 39
+
+
+@pytest.mark.parametrize("as_text", [False, True])
+def test_texts_for_missing_numbers(tmp_path: Path, as_text: bool) -> None:
+    """However many cells say n/a, a column of numerals is one of numbers, in a file as in a frame of texts."""
+    rows = _rows()
+    for row in rows[::3]:
+        row["income"] = "n/a"
+    for row in rows[:2]:
+        row["repaid"] = "NULL"
+    frame = pd.DataFrame(rows)
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    log = read(frame.astype({"income": str}) if as_text else tmp_path / "t.csv", COLUMNS)
+    assert log.schema is not None
+    assert isinstance(log.schema.feature("income"), Number)
+    assert log.refused == ()
+    unknown = log.schema.coordinates.index("income=unknown")
+    assert (log.contexts[:, unknown] > 0).tolist() == [i % 3 == 0 for i in range(40)]
+    assert int((log.chosen & ~log.is_observed).sum()) == 2
+
+
+def test_columns_that_cannot_be_used_are_named() -> None:
+    """An amount written as 1,250.00 is no feature, and the log says so."""
+    rows = [{**row, "income": f"{1000 + row['income']:,.2f}"} for row in _rows()]
+    log = read(rows, COLUMNS)
+    assert log.schema is not None
+    assert log.schema.names == ("purpose", "member")
+    assert "column income: numbers written as text, such as '1,0" in str(log)
+
+
+def test_other_words_for_yes_and_no() -> None:
+    """Words and codes that the mapping names are read; without them no log is made of one kind of people alone."""
+    words = [
+        {**row, "approved": ("Declined", "APPROVED")[row["approved"]], "repaid": {0.0: "default"}.get(row["repaid"], 1)}
+        for row in _rows()
+    ]
+    named = dataclasses.replace(COLUMNS, yes=("approved",), no=("declined", "default"))
+    _same(read(words, named, SCHEMA), read(_rows(), COLUMNS, SCHEMA))
+    codes = [{**row, "approved": 2 - row["approved"]} for row in _rows()]
+    _same(read(codes, dataclasses.replace(COLUMNS, no=("2",)), SCHEMA), read(_rows(), COLUMNS, SCHEMA))
+    message = "nobody who was not chosen is left, since 24 rows were refused: row 2 .a2.: approved must be yes or no"
+    with pytest.raises(InvalidInput, match=message):
+        read(codes, COLUMNS, SCHEMA)
+    with pytest.raises(InvalidInput, match="nobody who was chosen is left, since 16 rows were refused"):
+        read([{**row, "repaid": "soon"} for row in _rows()], COLUMNS, SCHEMA)
 
 
 def test_values_with_line_breaks_and_frames_put_together(tmp_path: Path) -> None:
@@ -181,6 +227,19 @@ def test_rounds_by_time_windows(window: str, names: tuple[str, ...]) -> None:
     assert "at must be a date or time" in log.refused[0].reasons[0]
 
 
+def test_days_are_those_of_the_clock_in_the_table() -> None:
+    """Half past midnight in Rome is a new day there, and rows are in order of time, whatever their zones."""
+    at = ["2026-03-01T23:30+01:00", "2026-03-02T00:30+01:00", "2026-03-01T22:50+00:00", "2026-03-02T10:00"]
+    rows = [{**row, "at": text} for row, text in zip(_rows(), at, strict=False)]
+    columns = LogColumns(candidate="who", time="at", window="day", chosen="approved", outcome="repaid")
+    log = read(rows, columns, SCHEMA)
+    assert log.names == ("2026-03-01", "2026-03-02")
+    assert log.ids == ("a0", "a2", "a1", "a3")
+    zoned = pd.DataFrame(rows[:2]).assign(at=lambda frame: pd.to_datetime(frame["at"]))
+    for frame in (zoned, pl.from_pandas(zoned), pa.Table.from_pandas(zoned)):
+        assert read(frame, columns, SCHEMA).names == ("2026-03-01", "2026-03-02")
+
+
 def test_rounds_of_so_many_rows_and_the_default_capacity() -> None:
     """`every` cuts the table; the capacity is the share chosen of each round's size, not the number chosen in it."""
     rows = _rows(38)
@@ -192,7 +251,7 @@ def test_rounds_of_so_many_rows_and_the_default_capacity() -> None:
 
 
 def test_capacity_from_a_column_or_a_number() -> None:
-    """A row that says otherwise than the first of its round is refused; fewer places than were filled is an error."""
+    """A row that says otherwise than the first of its round is refused; a policy may have fewer places."""
     rows = [{**row, "slots": 3} for row in _rows()]
     rows[2] |= {"slots": 4}
     columns = {"candidate": "who", "round": "week", "chosen": "approved", "outcome": "repaid"}
@@ -201,8 +260,10 @@ def test_capacity_from_a_column_or_a_number() -> None:
     assert [str(row) for row in log.refused] == [
         "row 2 (a2): the capacity of round w0 must be 3 as in its first row, got 4"
     ]
-    with pytest.raises(InvalidInput, match="got 2 of capacity 1 in round w0"):
-        read(rows, LogColumns(**columns, capacity=1), SCHEMA)  # type: ignore[arg-type]
+    log = read(rows, LogColumns(**columns, capacity=1), SCHEMA)  # type: ignore[arg-type]
+    assert set(log.capacities.tolist()) == {1}
+    with pytest.raises(InvalidInput, match="capacity must be a whole number >= 1 or None, got 0"):
+        LogColumns(**columns, capacity=0)  # type: ignore[arg-type]
 
 
 def test_a_schema_is_proposed_without_the_columns_of_decisions() -> None:
@@ -227,6 +288,8 @@ def test_who_applied_twice_is_told_apart() -> None:
         ({"time": "at", "window": "fortnight"}, "window must be day, week, month, quarter, year, or a number and"),
         ({"round": "approved"}, "columns must be different"),
         ({"every": 0}, "every must be a whole number >= 1"),
+        ({"every": 5, "yes": "approved"}, "yes must be a tuple of words"),
+        ({"every": 5, "yes": ("A",), "no": ("a",)}, "yes and no must be different words, got 'a' in both"),
         ({"every": 5, "outcome_unit": 0}, "outcome_unit must be a number > 0, got 0"),
     ],
 )

@@ -43,7 +43,7 @@ def test_a_failed_warm_up_changes_nothing() -> None:
     bandit = eh.FairBandit(4, seed=0)
     before = repr(bandit.state())
     large = replace(LOG, outcomes=np.where(LOG.chosen, np.arange(LOG.n_candidates), np.nan), verdicts=VERDICTS)
-    with pytest.raises(InvalidInput, match="rewards must be from"):
+    with pytest.raises(InvalidInput, match=r"rewards must be from -20 to 20, got 39\d; set the outcome_unit"):
         large.warm_up(bandit)
     assert repr(bandit.state()) == before
     broken = replace(LOG, verdicts=(*VERDICTS, PastVerdict(IDS[0], IDS[3], True, 7.0)))
@@ -55,14 +55,24 @@ def test_a_failed_warm_up_changes_nothing() -> None:
 
 
 def test_a_desk_imports_the_records(tmp_path: Path) -> None:
-    """Every record is accepted: all outcomes, and the verdicts on people of the same round with the gap recorded."""
+    """Every record is accepted: all outcomes, and all verdicts on a gap, also on people of different rounds."""
     log = replace(LOG, probabilities=None, verdicts=())
     chosen, other = (int(np.flatnonzero(mask[:10])[0]) for mask in (log.chosen, ~log.chosen))
-    verdicts = (PastVerdict(IDS[chosen], IDS[other], True, 1.0, "kim"), PastVerdict(IDS[0], IDS[12], True, 1.0))
-    lines = [json.dumps(record) for record in replace(log, verdicts=verdicts).records()]
+    verdicts = (
+        PastVerdict(IDS[chosen], IDS[other], True, 1.0, "kim"),
+        PastVerdict(IDS[0], IDS[12], True, 1.0),
+        PastVerdict(IDS[0], IDS[3], True, 0.0),
+        PastVerdict(IDS[20], IDS[31], False, 0.3),
+    )
+    log = replace(log, verdicts=verdicts)
+    lines = [json.dumps(record) for record in log.records()]
     (tmp_path / "past.jsonl").write_text("\n".join(lines))
     with closing(open_ledger("memory:")) as ledger, eh.Desk.open(ledger, "loans", n_features=4, capacity=2) as desk:
         report = import_jsonl(desk, tmp_path / "past.jsonl")
         desk.catch_up()
-        assert (report.outcomes, report.reviews, report.refused) == (80, 1, [])
+        assert (report.outcomes, report.reviews, report.refused) == (80, 3, [])
         assert desk.projection.skipped == 0
+    *_, first, last = log.records()
+    assert first["source"] == {"verdict": [IDS[0], IDS[12]]}
+    assert last["probabilities"] in ({IDS[20]: 0.3, IDS[31]: 0.0}, {IDS[31]: 0.3, IDS[20]: 0.0})
+    assert last["reviews"] == [{"kind": "partial", "fair": [[IDS[20], IDS[31]]]}]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
 
 from evenhand.cli._options import at_least, command
 from evenhand.cli._output import write_lines
@@ -32,7 +33,10 @@ def add_history(parser: argparse.ArgumentParser) -> None:
         "--train", type=float, default=0.5, metavar="SHARE", help="first rounds to learn from (%(default)s)"
     )
     evaluate.add_argument(
-        "--desk", type=Path, metavar="FILE.eh", help="a saved bandit or interview: evaluated, and its metric counts"
+        "--desk",
+        type=Path,
+        metavar="FILE.eh",
+        help="a saved bandit or interview that knows nothing of later rounds: evaluated, and its metric counts",
     )
     evaluate.add_argument(
         "--scale",
@@ -61,6 +65,8 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--table", dest="table_name", metavar="NAME", help="the table of a database")
     parser.add_argument("--chosen", required=True, metavar="COLUMN", help="whether the candidate was chosen")
     parser.add_argument("--outcome", required=True, metavar="COLUMN", help="what came of it; blank if not known yet")
+    parser.add_argument("--yes", default="", metavar="WORD,...", help="other words for yes in these two columns")
+    parser.add_argument("--no", default="", metavar="WORD,...", help="other words for no, such as declined")
     parser.add_argument("--candidate", metavar="COLUMN", help="ids")
     rounds = parser.add_mutually_exclusive_group(required=True)
     rounds.add_argument("--round", metavar="COLUMN", help="the round of each candidate")
@@ -98,14 +104,19 @@ def read_log(options: argparse.Namespace) -> PastLog:
     names = ("chosen", "outcome", "candidate", "round", "time", "window", "every", "probability", "outcome_unit")
     limits = None if options.outcome_range is None else tuple(options.outcome_range)
     settings = {name: getattr(options, name) for name in names}
-    columns = LogColumns(**settings, capacity=capacity, outcome_range=limits)
+    yes, no = _names(options.yes), _names(options.no)
+    columns = LogColumns(**settings, capacity=capacity, outcome_range=limits, yes=yes, no=no)
     schema = None if options.schema is None else load_schema(options.schema)
-    ignore = [name.strip() for name in options.ignore.split(",") if name.strip()]
+    ignore = _names(options.ignore)
     on_invalid: Any = "clip" if options.clip else "skip"
     log = read(options.table, columns, schema, table=options.table_name, ignore=ignore, on_invalid=on_invalid)
     if options.verdicts is not None:
         log = _with_verdicts(log, options)
     return log
+
+
+def _names(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
 
 
 def _with_verdicts(log: PastLog, options: argparse.Namespace) -> PastLog:
@@ -121,12 +132,14 @@ def _with_verdicts(log: PastLog, options: argparse.Namespace) -> PastLog:
     return log.with_verdicts(options.verdicts, VerdictColumns(**kept))
 
 
-def _print_log(log: PastLog) -> None:
-    print(str(log).partition("\n")[0])
+def _print_log(log: PastLog, file: TextIO | None = None) -> None:
+    """What was read: counts, refused rows, and the features."""
+    print(str(log).partition("\n")[0], file=file)
     for row in log.refused[:MOST_PRINTED]:
-        print(f"refused: {row}")
+        print(f"refused: {row}", file=file)
     if len(log.refused) > MOST_PRINTED:
-        print(f"refused: and {len(log.refused) - MOST_PRINTED} more rows")
+        print(f"refused: and {len(log.refused) - MOST_PRINTED} more rows", file=file)
+    print(log.schema, file=file)
 
 
 def run_show(options: argparse.Namespace) -> None:
@@ -136,7 +149,6 @@ def run_show(options: argparse.Namespace) -> None:
 
     log = read_log(options)
     _print_log(log)
-    print(log.schema)
     overlap = overlap_of(log, propensities_of(log, seed=0))
     print(f"chances from {overlap.lowest:.3g} to {overlap.highest:.3g}")
     print("\n".join(overlap.statements))
@@ -154,7 +166,10 @@ def run_evaluate(options: argparse.Namespace) -> None:
     metric = policies["evenhand"] if past.verdicts else fixed_euclidean(log.n_features, scale=options.scale)
     if options.desk is not None:
         metric = _saved(options.desk)
-        past.warm_up(metric)
+        known = getattr(metric.reward, "n_outcomes", 0)
+        if known:
+            print(f"{options.desk} knew {known} outcomes already; if later rounds are among them, it looks too good")
+        print(f"{options.desk}: {past.warm_up(metric)}")
         policies = {f"evenhand, {options.desk.name}": metric, **policies}
     policies["equal probabilities"] = equal_probabilities()
     result = evaluate(recent, policies, metric=metric, tolerance=options.tolerance, seed=options.seed)
@@ -179,22 +194,24 @@ def _saved(path: Path) -> FairBandit:
 
 def run_warm_up(options: argparse.Namespace) -> None:
     """Save a bandit that has learned from the outcomes and verdicts of the past."""
-    from evenhand.history import default_policies
+    from evenhand.history.policies import untaught
 
     log = read_log(options)
     _print_log(log)
-    bandit = default_policies(log, seed=options.seed)["evenhand"]
+    bandit = untaught(log, seed=options.seed)
+    print(log.warm_up(bandit))
     bandit.save(options.output)
     if log.schema is not None and options.schema is None:
         beside = options.output.with_suffix(".schema.json")
         log.schema.save(beside)
         print(f"written: {beside}, the proposed schema")
-    print(f"written: {options.output}, {bandit.reward.n_outcomes} outcomes learned")
+    print(f"written: {options.output}")
 
 
 def run_export(options: argparse.Namespace) -> None:
     """Write past decisions with outcomes or verdicts as JSON lines."""
     log = read_log(options)
+    _print_log(log, sys.stderr if options.output is None else None)
     content = {} if log.schema is None else {"schema": log.schema.to_dict()}
     settings = {"settings": {**content, "capacity": int(log.capacities.max())}}
     lines = (json.dumps(record, allow_nan=False) for record in (settings, *log.records()))

@@ -132,7 +132,7 @@ def evaluate(
 ) -> Evaluation:
     """What policies would have earned per round on the log, frozen as they are, and how they treat pairs.
 
-    policies: by name, each as `frozen` takes it; they must not have learned from these rounds (`PastLog.split`).
+    policies: by name, each as `played_by` takes it; they must not have learned from these rounds (`PastLog.split`).
     propensities, expected: None takes the recorded or estimated chances, and a default model of outcomes; pass those of
     the whole log. metric: to count unfair pairs by. outcome_range: the lowest and the highest possible outcome, for
     Bernstein's interval and for bounds; None takes that of the log, or else what was seen. The rest are limits.

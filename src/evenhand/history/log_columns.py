@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import Any
 
 from evenhand._internal.checks import check_number, check_text, check_whole_or_none, is_number, refusal
@@ -24,13 +25,16 @@ class LogColumns:
 
     - round: a column that names the round.
     - time, with window: when the candidate applied, and how long a round is: "day", "week", "month", "quarter", "year",
-      or a length such as "12h" or "14d" from the first candidate on.
+      or a length such as "12h" or "14d" from the first candidate on. A day, week or month is that of the clock in the
+      table: 2026-01-01T00:30+01:00 is in 2026.
     - every: so many consecutive rows are a round, in order of `time` if there is one.
 
-    probability: the chance that the candidate had, if it was recorded. capacity: how many may be chosen in a round, or
-    the column that says so; None takes the share of candidates who were chosen. outcome_range: the lowest and the
-    highest outcome there can be, in the units of the table; rows with others are refused. outcome_unit: outcomes are
-    divided by it; bandits expect rewards from -1 to 1.
+    yes, no: other words or codes for yes and no in `chosen` and `outcome`, such as "approved" and "declined".
+
+    probability: the chance that the candidate had, if it was recorded. capacity: how many a policy may choose in a
+    round, or the column that says so; None takes the share of candidates who were chosen. outcome_range: the lowest and
+    the highest outcome there can be, in the units of the table; rows with others are refused. outcome_unit: outcomes
+    are divided by it; bandits expect rewards from -1 to 1.
 
     >>> LogColumns(chosen="approved", outcome="repaid", every=20).used
     ('approved', 'repaid')
@@ -47,6 +51,8 @@ class LogColumns:
     capacity: int | str | None = None
     outcome_unit: float = 1.0
     outcome_range: tuple[float, float] | None = None
+    yes: tuple[str, ...] = ()
+    no: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         for field in fields(self)[:6]:
@@ -57,6 +63,10 @@ class LogColumns:
         check_number("outcome_unit", self.outcome_unit, above=0)
         if self.outcome_range is not None:
             check_range("outcome_range", self.outcome_range)
+        check_words("yes", self.yes)
+        check_words("no", self.no)
+        if both := {word.casefold() for word in self.yes} & {word.casefold() for word in self.no}:
+            raise InvalidInput(f"yes and no must be different words, got {sorted(both)[0]!r} in both")
         if not isinstance(self.capacity, str):
             check_whole_or_none("capacity", self.capacity, least=1)
         ways = [name for name in ("round", "window", "every") if getattr(self, name) is not None]
@@ -71,6 +81,11 @@ class LogColumns:
         if len(set(self.used)) < len(self.used):
             raise InvalidInput(f"columns must be different, got {', '.join(self.used)}")
 
+    @cached_property
+    def words(self) -> dict[str, bool]:
+        """What the words and codes of `yes` and `no` mean, in lower case."""
+        return {word.casefold(): meaning for words, meaning in ((self.yes, True), (self.no, False)) for word in words}
+
     @property
     def used(self) -> tuple[str, ...]:
         """The columns that are named."""
@@ -83,6 +98,12 @@ def check_range(name: str, value: Any) -> None:
     pair = tuple(value) if isinstance(value, tuple | list) else ()
     if len(pair) != 2 or not all(map(is_number, pair)) or not pair[0] < pair[1]:
         raise refusal(name, "the lowest and the highest number, as in (0, 1)", value)
+
+
+def check_words(name: str, value: Any) -> None:
+    """Refuse what is not a tuple or list of texts."""
+    if not isinstance(value, tuple | list) or not all(isinstance(word, str) and word for word in value):
+        raise refusal(name, 'a tuple of words, as in ("approved",)', value)
 
 
 def check_window(window: Any) -> datetime.timedelta | None:

@@ -105,6 +105,8 @@ def _statements(
         )
     if never:
         said.append(f"Never chosen: {'; '.join(never)}. Of these groups nothing can be estimated.")
+    if log.chosen.all() and np.all(propensities.values == 1.0):
+        return (*said, "Everybody was chosen, so the outcomes of all candidates are known.")
     if propensities.is_recorded:
         return (*said, "Chances are as recorded. Estimates are unbiased if these are the real ones.")
     if ranked > CLEAR_CUT:

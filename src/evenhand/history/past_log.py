@@ -71,7 +71,7 @@ class PastLog:
     probabilities: Floats | None
     """(N,), the chance that each candidate had to be chosen, as recorded; None if nobody recorded them."""
     capacities: Indices
-    """(n,), how many may be chosen in each round. It must not depend on who was chosen."""
+    """(n,), how many a policy may choose in each round. It must not depend on who was chosen."""
     ids: tuple[str, ...]
     names: tuple[str, ...]
     """(n,), of the rounds."""
@@ -96,7 +96,7 @@ class PastLog:
     ) -> PastLog:
         """From a list per round: contexts (k, d), the indices of the chosen, {index: outcome}, probabilities (k,).
 
-        capacity: how many may be chosen, in all rounds or in each; None takes the share of candidates who were chosen.
+        capacity: how many a policy may choose, in all rounds or in each; None takes the share who were chosen.
 
         >>> log = PastLog.of([[[1.0], [0.5]], [[0.2], [0.1]]], [[0], [1]], [{0: 1.0}, {1: 0.0}])
         >>> print(log)
@@ -159,6 +159,11 @@ class PastLog:
         """(n,), whether the outcomes of all who were chosen are known."""
         return np.asarray(round_sums((self.chosen & ~self.is_observed).astype(np.float64), self.starts) == 0.0)
 
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to look at in a schema that was proposed, such as columns that are not used, and why."""
+        return () if self.schema is None else tuple(map(str, self.schema.notes))
+
     def __iter__(self) -> Iterator[PastRound]:
         for number in range(len(self)):
             yield self.round(number)
@@ -185,6 +190,7 @@ class PastLog:
         lines = [f"{first}, {len(seen)} outcomes known{mean}; {known}"]
         if self.verdicts:
             lines.append(f"{len(self.verdicts)} past verdicts on pairs")
+        lines += [f"column {note}" for note in self.notes]
         if self.refused:
             lines += [f"{len(self.refused)} rows refused:", *map(str, self.refused[:SHOWN])]
             lines += [f"and {len(self.refused) - SHOWN} more, see .refused"] * (len(self.refused) > SHOWN)
@@ -255,13 +261,6 @@ def capacities_of(log: PastLog, capacity: int | Sequence[int] | None) -> Indices
     given = np.broadcast_to(np.asarray(capacity), (len(log),))
     if given.dtype.kind not in "iu" or np.any(given < 1):
         raise InvalidInput(f"capacity must be whole numbers >= 1, one or one for each round, got {capacity!r}")
-    over = np.flatnonzero(log.places > given)
-    if len(over):
-        number = int(over[0])
-        raise InvalidInput(
-            f"at most capacity candidates can have been chosen, got {log.places[number]} of capacity {given[number]} "
-            f"in round {log.names[number]}; leave capacity out, or pass a larger one"
-        )
     return np.array(given, dtype=np.int64)
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
@@ -58,8 +59,12 @@ def _play(policy: Any, contexts: Floats, capacity: int) -> Any:
 
 
 def played_by(policy: Any, log: PastLog, name: str = "the policy") -> Floats:
-    """The probabilities (N,) that a policy would have given to the candidates of a log; checked."""
-    play, values = frozen(policy), np.empty(log.n_candidates)
+    """The probabilities (N,) that a policy would have given to the candidates of a log; checked.
+
+    policy: as `frozen` takes it, or a dict of probabilities by candidates' ids: what another system would have done.
+    """
+    values = np.empty(log.n_candidates)
+    play = _by_id(policy, log, name) if isinstance(policy, Mapping) else frozen(policy)
     for number, (start, end) in enumerate(zip(log.starts, log.starts[1:], strict=False)):
         capacity = int(log.capacities[number])
         try:
@@ -80,6 +85,15 @@ def played_by(policy: Any, log: PastLog, name: str = "the policy") -> Floats:
     return values
 
 
+def _by_id(policy: Mapping[str, float], log: PastLog, name: str) -> RoundPolicy:
+    """The policy that gives the candidates of a log, asked round after round, these probabilities by their ids."""
+    missing = next((one for one in log.ids if one not in policy), None)
+    if missing is not None:
+        raise InvalidInput(f"{name} must have a probability for every candidate of the log, got none for {missing!r}")
+    rows = iter(log.ids)
+    return lambda contexts, capacity: [policy[one] for one in itertools.islice(rows, len(contexts))]
+
+
 def default_policies(past: PastLog, *, metric: MetricLearner | None = None, seed: Seed = 0) -> dict[str, Any]:
     """What to compare, each having learned from the same past: evenhand, under two fixed metrics, and without any.
 
@@ -87,15 +101,8 @@ def default_policies(past: PastLog, *, metric: MetricLearner | None = None, seed
     where there are none it knows nothing of who is like whom, and is careful. Equal probabilities come on top.
     """
     capacity, d = int(np.median(past.capacities)), past.n_features
-    if metric is not None:
-        evenhand = FairBandit(d, capacity=capacity, metric=copy.deepcopy(metric), seed=seed)
-    elif past.schema is not None:
-        number = int(np.random.default_rng(seed).integers(2**31))
-        evenhand = bandit_of_schema(past.schema, capacity=capacity, epsilon=EPSILON, seed=number)
-    else:
-        evenhand = FairBandit(d, capacity=capacity, epsilon=EPSILON, seed=seed)
     policies = {
-        "evenhand": evenhand,
+        "evenhand": untaught(past, metric=metric, seed=seed),
         "evenhand, half the Euclidean distance": fixed_euclidean(d, capacity=capacity, seed=seed),
         "evenhand, the Euclidean distance": fixed_euclidean(d, scale=1.0, capacity=capacity, seed=seed),
         "ignore fairness": ignore_fairness(d, capacity=capacity, seed=seed),
@@ -103,6 +110,17 @@ def default_policies(past: PastLog, *, metric: MetricLearner | None = None, seed
     for bandit in policies.values():
         past.warm_up(bandit)
     return policies
+
+
+def untaught(past: PastLog, *, metric: MetricLearner | None = None, seed: Seed = 0) -> FairBandit:
+    """A bandit for people as in the past, which has learned nothing of it yet."""
+    capacity, d = int(np.median(past.capacities)), past.n_features
+    if metric is not None:
+        return FairBandit(d, capacity=capacity, metric=copy.deepcopy(metric), seed=seed)
+    if past.schema is not None:
+        number = int(np.random.default_rng(seed).integers(2**31))
+        return bandit_of_schema(past.schema, capacity=capacity, epsilon=EPSILON, seed=number)
+    return FairBandit(d, capacity=capacity, epsilon=EPSILON, seed=seed)
 
 
 def equal_probabilities() -> EqualProbabilities:

@@ -68,7 +68,10 @@ def recorded_propensities(log: PastLog) -> Propensities:
 
 
 def propensities_of(log: PastLog, *, seed: Seed = None) -> Propensities:
-    """The recorded ones, or else estimates."""
+    """The recorded ones, or else estimates; where everybody was chosen, 1."""
+    if log.probabilities is None and log.chosen.all():
+        n = log.n_candidates
+        return Propensities(np.ones(n), np.zeros(n), "1, since everybody was chosen", is_recorded=False)
     return recorded_propensities(log) if log.probabilities is not None else estimate_propensities(log, seed=seed)
 
 

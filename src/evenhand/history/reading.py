@@ -13,15 +13,15 @@ from evenhand._internal.frames import ColumnTable
 from evenhand.errors import InvalidInput
 from evenhand.history.log_columns import LogColumns
 from evenhand.history.past_log import PastLog, RefusedRow, capacities_of
-from evenhand.history.row_answers import RowAnswer, answer_of
+from evenhand.history.row_answers import RowAnswer, answer_of, is_blank
 from evenhand.history.row_rounds import other_capacity, repeated, rounds_of
 from evenhand.history.tables import RawTable, read_raw
 from evenhand.interview.people import read_cell, typed_column
 from evenhand.schema import EncodedRows, Feature, Number, Schema
-from evenhand.schema.rows import numeral, shown
+from evenhand.schema.rows import is_missing, numeral, shown
 
 MOST_STRANGE = 0.05
-"""A column of a CSV file with at most this share of strange cells is one of numbers; rows with these are refused."""
+"""A column of texts with at most this share of strange cells is one of numbers; rows with these are refused."""
 
 
 def read(
@@ -66,20 +66,23 @@ def _proposed(raw: RawTable, without: set[str]) -> Schema:
         raise InvalidInput(f"there is no column {sorted(unknown)[0]!r}; the table has {', '.join(raw.columns)}")
     if not names:
         raise InvalidInput("the table must have columns of features besides those of decisions, got none")
-    columns = {name: _typed(raw.columns[name]) if raw.is_text else raw.columns[name] for name in names}
+    columns = {name: _typed(raw.columns[name]) for name in names}
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
     return Schema.from_frame(rows)
 
 
-def _typed(texts: list[str]) -> list[Any]:
-    """A column of a CSV file in one type; if nearly all cells are numerals, the others do not make it a text.
+def _typed(values: list[Any]) -> list[Any]:
+    """A column in one type. One of texts is one of numbers if nearly all that are not blank are numerals.
 
-    >>> _typed(["1", "2", "n/a"]), _typed([*map(str, range(30)), "n/a"])[-2:]
-    (['1', '2', 'n/a'], [29, None])
+    >>> _typed(["1", "2", "n/a"]), _typed(["1", "2", "low"]), _typed([*map(str, range(30)), "low"])[-2:]
+    ([1, 2, None], ['1', '2', 'low'], [29, None])
     """
+    if not all(isinstance(value, str) for value in values if not is_missing(value)):
+        return values
+    texts = ["" if is_missing(value) else value.strip() for value in values]
     numerals = [text if isinstance(numeral(text), float) else "" for text in texts]
-    strange = sum(bool(text) != bool(number) for text, number in zip(texts, numerals, strict=True))
-    return typed_column(numerals if 0 < strange <= MOST_STRANGE * len(texts) else texts)
+    strange = sum(not (number or is_blank(text)) for text, number in zip(texts, numerals, strict=True))
+    return typed_column(numerals if any(numerals) and strange <= MOST_STRANGE * len(texts) else texts)
 
 
 def _encoded(
@@ -89,11 +92,14 @@ def _encoded(
     columns = {feature.name: raw.column(feature.name) for feature in schema.features}
     if raw.is_text:
         columns = {f.name: [read_cell(f, text) for text in columns[f.name]] for f in schema.features}
+    for f in schema.features:
+        if isinstance(f, Number):
+            columns[f.name] = [None if is_blank(value) else value for value in columns[f.name]]
     features = ColumnTable(columns)
     if schema.is_open:  # scales are those of the rows that fit
         fitting = {f.name: _fitting(f, columns[f.name]) for f in schema.features}
         schema = schema.fitted(ColumnTable(fitting), extra="ignore")
-    bare = Schema(schema.features, intercept=schema.intercept)
+    bare = Schema(schema.features, intercept=schema.intercept, notes=schema.notes)
     people = bare.read(features, on_invalid=on_invalid, ids=[str(row) for row in range(len(raw))], extra="ignore")
     return people, {int(out.id): out.reasons for out in people.left_out}, bare
 
@@ -131,6 +137,7 @@ def _assembled(
     order = [row for members in rounds.values() for row in members]
     if not order:
         raise InvalidInput(f"at least one row must fit, got none of {len(refused)}: {refused[0] if refused else ''}")
+    _check_kinds([answers[row].chosen for row in order], refused, columns)
     at = {row: place for place, row in enumerate(people.places)}
     known = np.array([answers[row].probability for row in order]) if columns.probability is not None else None
     sizes = [len(members) for members in rounds.values()]
@@ -153,6 +160,16 @@ def _assembled(
     if isinstance(given, str):
         given = [answers[members[0]].capacity for members in rounds.values()]
     return replace(log, capacities=capacities_of(log, given))
+
+
+def _check_kinds(chosen: list[bool], refused: list[RefusedRow], columns: LogColumns) -> None:
+    """InvalidInput if many rows were refused, and with them all who were chosen, or all others: a word is not known."""
+    unread = [row for row in refused if any(why.startswith((columns.chosen, columns.outcome)) for why in row.reasons)]
+    if len(set(chosen)) == 1 and len(unread) > MOST_STRANGE * len(chosen):
+        raise InvalidInput(
+            f"nobody who was {'not ' * chosen[0]}chosen is left, since {len(unread)} rows were refused: {unread[0]}; "
+            "pass other words for yes and no as `yes` and `no`"
+        )
 
 
 def _ids(rounds: dict[str, list[int]], answers: list[RowAnswer]) -> tuple[str, ...]:

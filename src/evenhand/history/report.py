@@ -187,6 +187,8 @@ def _value(value: Any) -> str:
 
 
 def _rows_of_table(log: PastLog) -> Iterator[str]:
+    if log.notes:
+        yield f"<h2>Columns to look at</h2>{_listed(log.notes)}"
     if log.refused:
         yield f"<h2>Rows that were refused: {len(log.refused)}</h2>"
         yield _listed([str(row) for row in log.refused])

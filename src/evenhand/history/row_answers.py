@@ -14,6 +14,9 @@ from evenhand.history.tables import RawTable
 from evenhand.schema import YesNo
 from evenhand.schema.rows import as_number, is_missing, numeral, shown
 
+BLANKS = ("n/a", "#n/a", "na", "<na>", "nan", "null", "none")
+"""Texts that stand for a missing number or outcome, in any case; as a level of a category they stand for themselves."""
+
 
 @dataclass
 class RowAnswer:
@@ -25,6 +28,9 @@ class RowAnswer:
     probability: float = np.nan
     round: Any = None
     moment: datetime.datetime | None = None
+    """In UTC, to put rows in order."""
+    clock: datetime.datetime | None = None
+    """As the table has it, without its zone."""
     capacity: int | None = None
     reasons: tuple[str, ...] = ()
 
@@ -37,11 +43,11 @@ def answer_of(raw: RawTable, row: int, columns: LogColumns) -> RowAnswer:
     if not answer.id:
         reasons.append(f"{columns.candidate} must be an id, got no value")
     try:
-        answer.chosen = yes_no(columns.chosen, cell[columns.chosen])
+        answer.chosen = yes_no(columns.chosen, in_words(cell[columns.chosen], columns))
     except InvalidInput as error:
         reasons.append(str(error))
-    if answer.chosen and not is_missing(cell[columns.outcome]):
-        outcome = number_of(cell[columns.outcome])
+    if answer.chosen and not is_blank(cell[columns.outcome]):
+        outcome = number_of(in_words(cell[columns.outcome], columns))
         low, high = columns.outcome_range or (-np.inf, np.inf)
         if outcome is None or not low <= outcome <= high:
             limits = "" if columns.outcome_range is None else f" from {low:g} to {high:g}"
@@ -69,8 +75,10 @@ def _place_in_time(answer: RowAnswer, cell: dict[str, Any], columns: LogColumns)
         if not answer.round:
             reasons.append(f"{columns.round} must name a round, got no value")
     if columns.time is not None:
-        answer.moment = as_moment(cell[columns.time])
-        if answer.moment is None:
+        found = as_moment(cell[columns.time])
+        if found is not None:
+            answer.moment, answer.clock = in_utc(found), found.replace(tzinfo=None)
+        else:
             expected = "a date or time, such as 2026-03-31 or 2026-03-31T10:00"
             reasons.append(f"{columns.time} must be {expected}, got {shown_or_none(cell[columns.time])}")
     if isinstance(columns.capacity, str):
@@ -82,6 +90,20 @@ def _place_in_time(answer: RowAnswer, cell: dict[str, Any], columns: LogColumns)
         else:
             answer.capacity = int(number)
     return reasons
+
+
+def in_words(value: object, columns: LogColumns) -> object:
+    """Yes or no if the value is one of the mapping's own words for them; else the value."""
+    return columns.words.get(text_of(value).casefold(), value) if columns.words else value
+
+
+def is_blank(value: object) -> bool:
+    """Whether a value is missing, or a text that stands for that, as in pandas.
+
+    >>> is_blank("n/a"), is_blank(""), is_blank("none at all")
+    (True, True, False)
+    """
+    return is_missing(value) or (isinstance(value, str) and value.strip().lower() in BLANKS)
 
 
 def yes_no(name: str, value: object) -> bool:
@@ -118,10 +140,15 @@ def shown_or_none(value: object) -> str:
     return "no value" if is_missing(value) else shown(numeral(value))
 
 
-def as_moment(value: Any) -> datetime.datetime | None:
-    """The moment of a date, a time, numpy's or an ISO text, in UTC and without a zone; None for anything else.
+def in_utc(moment: datetime.datetime) -> datetime.datetime:
+    """A moment in UTC, without its zone; one without a zone as it is."""
+    return moment if moment.tzinfo is None else moment.astimezone(datetime.UTC).replace(tzinfo=None)
 
-    >>> as_moment("2026-03-31"), as_moment("2026-03-31T10:00Z"), as_moment("soon")
+
+def as_moment(value: Any) -> datetime.datetime | None:
+    """The moment of a date, a time, numpy's or an ISO text, with its zone if it has one; None for anything else.
+
+    >>> as_moment("2026-03-31"), as_moment(np.datetime64("2026-03-31T10:00")), as_moment("soon")
     (datetime.datetime(2026, 3, 31, 0, 0), datetime.datetime(2026, 3, 31, 10, 0), None)
     """
     if is_missing(value):
@@ -134,5 +161,5 @@ def as_moment(value: Any) -> datetime.datetime | None:
         except ValueError:
             return None
     if isinstance(value, datetime.datetime):
-        return value if value.tzinfo is None else value.astimezone(datetime.UTC).replace(tzinfo=None)
+        return value
     return datetime.datetime.combine(value, datetime.time()) if isinstance(value, datetime.date) else None

@@ -33,9 +33,11 @@ def _name(place: int, row: int, rows: Sequence[int], answers: Sequence[RowAnswer
     if columns.every is not None:
         return str(place // columns.every)
     assert columns.window is not None
-    length, moment, first = check_window(columns.window), _moment(answers[row]), _moment(answers[rows[0]])
+    length, clock = check_window(columns.window), answers[row].clock
     if length is None:
-        return calendar_window(columns.window, moment)
+        assert clock is not None
+        return calendar_window(columns.window, clock)
+    moment, first = _moment(answers[row]), _moment(answers[rows[0]])
     return (first + (moment - first) // length * length).isoformat(timespec="minutes")
 
 

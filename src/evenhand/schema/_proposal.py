@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ MOST_LEVELS = 12
 
 FEW_VALUES = 12
 """Whole numbers with no more different values than this may be codes or grades."""
+
+GROUPED = re.compile(r"[+-]?\d{1,3}([.,' ]\d{3})+([.,]\d+)?", re.ASCII)
+"""Numerals whose digits stand in groups, such as 1,250.00 and 1.250,00: which is which, nobody can tell."""
 
 SAME = 1.0 - 1e-9
 """Columns with at least this correlation, of either sign, say the same."""
@@ -229,6 +233,8 @@ def _category(
 
 
 def _is_numeral(text: str) -> bool:
+    if GROUPED.fullmatch(text):
+        return True
     try:
         return math.isfinite(float(text.replace(",", ".")))
     except ValueError:

@@ -1,4 +1,4 @@
-"""A desk with VersionSpace: the proved number of flags to come is recorded, and the same after a replay."""
+"""A desk whose learner promises: the proved number of flags to come is recorded, and the same after a replay."""
 
 from __future__ import annotations
 
@@ -77,8 +77,20 @@ def test_a_desk_recognises_its_decisions_on_another_processor() -> None:
     assert here.stdout == elsewhere.stdout
 
 
+@pytest.mark.parametrize(("d", "is_promised"), [(5, True), (6, False)])
+def test_a_desk_of_few_features_promises_by_default(d: int, is_promised: bool) -> None:
+    """Without any setting, with up to five features, the number is in the record, in the answer and in a sentence."""
+    with Desk.open("memory:", "loans", n_features=d, seed=5) as desk:
+        contexts = np.eye(d)[:3] * 0.9
+        (event,) = done(desk.execute([Decide(contexts)]))
+        left, promise = desk.metric().flags_left, desk.metric().promise
+        assert event.body.get("flags_left") == left
+        assert (left is not None) == is_promised
+        assert (promise or "").startswith(f"At most {left} more" if is_promised else "")
+
+
 def test_learned_error_rates_promise_nothing() -> None:
-    """reviewer_error=None, the default of a desk, has no theorem: no number, and the sentence says why."""
+    """VersionSpace with reviewer_error=None has no theorem: no number, and the sentence says why."""
     with opened("memory:", reviewer_error=None) as desk:
         (event,) = done(desk.execute([Decide(people(np.random.default_rng(0)))]))
         assert "flags_left" not in event.body

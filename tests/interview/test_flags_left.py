@@ -49,7 +49,7 @@ def test_it_falls_with_every_answer(d: int, questions: int, seed: int) -> None:
 
 
 def test_without_a_theorem_there_is_no_number() -> None:
-    """The default learner has none, nor has VersionSpace when it learns error rates."""
+    """BayesPoint has none, nor has VersionSpace when it learns error rates."""
     assert eh.Interview(eh.FairBandit(2, seed=0, reviewer_error=1e-3), people(10, 2), seed=0).flags_left is None
     assert begun(2, seed=0, error_rate=None).flags_left is None
 

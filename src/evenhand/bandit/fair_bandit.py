@@ -62,11 +62,12 @@ class FairBandit:
     The default parts, and what each guarantees:
 
     - allocation: exact. No probabilities of higher optimistic reward keep to the distances played.
-    - metrics.default_learner: depends on the reviewers. While their answers follow a metric, with up to five features
-      (15 unknowns), metrics.VersionSpace plays: at most m log(4 bound / set_back) / log(1 / quantile) rounds are ever
-      flagged, m = d(d+1)/2, whatever the contexts, each wrong answer adding a few; `flags_left` is what remains. With
-      more features, or when reviewers err or hesitate, metrics.BayesPoint plays, without a worst-case guarantee, and
-      `flags_left` is None. With a number as reviewer_error it is BayesPoint with that error rate.
+    - metrics.default_learner: depends on the reviewers. With up to five features (15 unknowns) metrics.VersionSpace
+      plays while their answers follow a metric: at most m log(4 bound / set_back) / log(1 / quantile) rounds are ever
+      flagged, m = d(d+1)/2, whatever the contexts, if each decision is reviewed before the next; each wrong answer adds
+      about two. `flags_left` is what remains, `promise` says under which conditions. When reviewers err, VersionSpace
+      with learned error rates plays; when they hesitate, or with more features, metrics.BayesPoint. Both have no
+      worst-case guarantee, and `flags_left` is None. With a number as reviewer_error it is BayesPoint with that rate.
     - rewards.RidgeUCB: regret O(d sqrt(T) log T) from learning the rewards, with probability 0.95 once its estimate of
       the noise scale has settled; pass `noise` to have that from the start.
 

@@ -268,8 +268,7 @@ class Interview:
     def flags_left(self) -> int | None:
         """How many live decisions can ever be flagged at most, proved; it falls as answers come in, before going live.
 
-        None if the metric learner has no theorem; `bandit.promise` is a sentence with the conditions. Pass
-        FairBandit(..., metric=metrics.VersionSpace(..., error_rate=0)) for a reviewer whose answers are never wrong.
+        None if the metric learner has no theorem; `bandit.promise` is a sentence with the conditions.
         """
         return self.bandit.flags_left
 

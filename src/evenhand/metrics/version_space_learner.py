@@ -58,7 +58,8 @@ class VersionSpace(MetricLearner):
     whatever the contexts, if each decision is reviewed before the next. With error_rate p > 0 the same holds with the
     quantile raised to q + (1 - q) p / (1 - p), and each wrong answer adds at most log((1 - p) / p) / log(1 / that).
     Sampling costs about one flag more; `flags_left` counts it, with 95% confidence. With one-bit reviews of n pairs the
-    quantile counts n times. A lower quantile is flagged less often and learns more slowly that it plays too low.
+    quantile counts n times. Nothing is guaranteed where error rates or softness are learned. A lower quantile is
+    flagged less often and learns more slowly that it plays too low.
 
     n_features: d. structure: "full" or "diagonal" G. epsilon: accuracy of distances, None to sharpen as reviews come.
     quantile: what is played, None for 0.05, or 0.1 if rates are learned. set_back: in squared distance, None for a

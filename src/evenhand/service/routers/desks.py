@@ -93,7 +93,7 @@ async def show_desk(access: DeskOfAny) -> Response:
     """A desk: its settings in force, the length of its ledger, and the last event that decisions are based on.
 
     `flags_left`: a proved number of decisions that can still be flagged at most, and `promise` says under which
-    conditions; null unless the desk's metric is VersionSpace. Both are withdrawn if `no_metric_fits`: the reviewers'
+    conditions; null where the metric learner promises none. Both are withdrawn if `no_metric_fits`: the reviewers'
     answers follow no metric.
     `ledger` is the result of verifying the whole ledger after the start: checked, being checked, or damaged at event N.
     `head` is the hash of the last event; null for reviewers, to whom settings say nothing of hidden attributes either.

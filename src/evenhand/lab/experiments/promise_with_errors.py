@@ -114,6 +114,7 @@ def draw(table: pl.DataFrame, findings: Findings) -> figure.Figure:
         here = means.filter(pl.col("label") == label)
         for panel, value in ((pairs, "unfair_pairs"), (regret, "regret")):
             panel.errorbar(here["wrong"], here[value], yerr=figure.reach(here, value), label=label, **style)
+            panel.set_xticks(list(MOST), [f"{wrong:.0%}" for wrong in MOST])
     pairs.plot(list(MOST), list(MOST.values()), label="aim", **figure.PROMISED)
     pairs.set(title="Unfair pairs, rate unknown", ylabel=figure.UNFAIR_PAIRS, xlabel="share of wrong answers")
     regret.set(title="Regret, rate unknown", ylabel=figure.REGRET, xlabel="share of wrong answers")

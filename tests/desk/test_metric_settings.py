@@ -68,6 +68,8 @@ REFUSED: list[tuple[dict[str, Any], str]] = [
     ({"metric": "KnownMetric"}, "needs prior"),
     ({"metric": "Score", "prior": G}, "prior must be left out with metric 'Score'"),
     ({"metric": "Ellipsoid", "caution": 0.2}, "caution must be left out with metric 'Ellipsoid'"),
+    ({"metric": "BayesPoint", "play": "minimum"}, "play must be left out with metric 'BayesPoint'"),
+    ({"reviewer_error": 0.1, "play": "minimum"}, "play must be left out with a reviewer_error"),
     ({"caution": 1.5}, "caution must be a number > 0 and < 1"),
     ({"prior": [[1.0]]}, r"prior must be a matrix .* shape \(r, 3\)"),
     ({"prior": "G"}, "prior must be a matrix"),

@@ -71,12 +71,14 @@ def test_a_round_counted_by_hand() -> None:
 
 def test_totals_by_hand() -> None:
     """Ten rounds: the first is early, the last three are late, the last five are the second half."""
-    rounds = [Round(9 - i, 0.1 * (i >= 7), 0.4, 0.0, 1, int(i == 9)) for i in range(10)]
+    rounds = [Round(9 - i, 0.1 * (i >= 7), 0.4, 0.0, 1, int(i == 9), 0.1 if i == 3 else np.nan) for i in range(10)]
     found = totals(rounds)
     assert (found["early"], found["late"]) == (9.0, 1.0)
     assert found["gain"] == pytest.approx(0.25)
     assert found["gain_of_all"] == pytest.approx(0.3 / 4.0)
     assert (found["binding"], found["binding_flagged"]) == (1.0, 0.2)
+    assert found["lapses"] == 0.1
+    assert np.isnan(totals(rounds[:3])["lapses"])
 
 
 def test_the_favourite_gets_the_bonus() -> None:

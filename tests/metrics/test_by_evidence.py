@@ -27,6 +27,7 @@ from evenhand.metrics import (
 from evenhand.metrics.by_evidence import FIRST_OF_EACH, FIRST_TRIAL, HOPELESS
 from evenhand.testing import MetricLearnerContract
 from evenhand.testing.metric_worlds import played_rounds, random_A, random_contexts, verdicts_at_the_guess
+from tests.support.score_people import MadeUpPerson
 
 
 class TestByEvidence(MetricLearnerContract):
@@ -146,6 +147,10 @@ def test_bad_settings_are_refused() -> None:
         ByEvidence(["BayesPoint"])  # type: ignore[list-item]
     with pytest.raises(InvalidInput, match="margin must be"):
         ByEvidence([BayesPoint(2)], margin=-1)
+    with pytest.raises(InvalidInput, match="quantile must be"):
+        default_learner(2, quantile=2.0)
+    with pytest.raises(InvalidInput, match="play must be 'mean' with an error_rate"):
+        default_learner(2, error_rate=0.1, play="minimum")
 
 
 @dataclass(frozen=True)
@@ -279,3 +284,40 @@ def test_predictions_follow_a_last_resort_that_does_not_play_yet() -> None:
     chances, (metric,) = learner.chance_flagged(pairs, np.full(6, 0.3)), learner.learners
     last = learner.last_resort.chance_flagged(pairs, np.full(6, 0.3))
     assert np.all(np.abs(chances - last) <= 0.1 * np.abs(metric.chance_flagged(pairs, np.full(6, 0.3)) - last) + 1e-12)
+
+
+def test_a_model_that_predicts_better_reports_on_reviewers() -> None:
+    """What no metric explains is a residual to it, and errors to the others. Until then it adds what it compares."""
+    rng, people = np.random.default_rng(4), {"Ada": MadeUpPerson(np.array([5.0, 0.0, 0.0]), residual=1.0, seed=1)}
+    people["Bob"] = MadeUpPerson(np.array([0.0, 5.0, 0.0]), residual=1.0, seed=2)
+    learner = ByEvidence([BayesPoint(3, error_rate=None)], last_resort=Score(3))
+    assert learner.last_resort is not None
+    for name, person in people.items():
+        verdicts = person.verdicts(120, rng, name)
+        learner.learn(verdicts)
+        learner.last_resort.learn(verdicts.take(slice(0, 80)))
+    ours, theirs = (each.reviewers() for each in (learner.learners[0], learner.last_resort))
+    behind, ahead = (ByEvidence.from_state(learner.state() | {"lead": lead}) for lead in (6.9, 7.1))
+    for name in people:
+        assert theirs[name].error_rate < 0.05 < ours[name].error_rate
+        deviation, agreement = theirs[name].deviation, theirs[name].agreement
+        assert agreement is not None
+        assert behind.reviewers()[name] == replace(ours[name], deviation=deviation, agreement=agreement)
+        assert ahead.reviewers()[name] == replace(theirs[name], answers=ours[name].answers)
+
+
+def test_who_misleads_is_named_whoever_predicts_better() -> None:
+    """To a model with lapses a reviewer who turns every answer around is at most one who tosses coins."""
+    rng = np.random.default_rng(5)
+    A, learner = random_A(rng, 2), ByEvidence([BayesPoint(2, error_rate=None)], last_resort=Score(2))
+    assert learner.last_resort is not None
+    for turned, name in ((False, "Ada"), (True, "Bob")):
+        for _ in range(80):
+            verdicts = verdicts_at_the_guess(learner, random_contexts(rng, 4, 2), A)
+            verdicts = replace(verdicts, reviewer=name, unfair=verdicts.unfair ^ turned)
+            learner.learn(verdicts)
+            learner.last_resort.learn(verdicts)
+    for lead in (-1.0, 8.0):
+        reports = ByEvidence.from_state(learner.state() | {"lead": lead}).reviewers()
+        assert {name for name, report in reports.items() if report.misleads} == {"Bob"}
+    assert learner.misleading() == {"Bob"}

@@ -91,6 +91,8 @@ class TestScore(MetricLearnerContract):
             Score(0)
         with pytest.raises(InvalidInput, match="panel must have 3 features, got 2"):
             Score(3, panel=Score(2).panel())
+        with pytest.raises(InvalidInput, match="panel must be a Panel"):
+            Score(3, panel=[1.0])  # type: ignore[arg-type]
 
 
 @pytest.mark.statistical

@@ -175,6 +175,17 @@ def test_comparisons_teach_the_score() -> None:
     assert weights @ SHARED > 0.9 * np.linalg.norm(weights) * np.linalg.norm(SHARED)
 
 
+@pytest.mark.parametrize("tolerance", [0.0, 0.05])
+def test_answers_alike_are_no_lapses(tolerance: float) -> None:
+    """Who calls everybody alike does not contradict herself, also where nobody is exactly alike."""
+    rng, learner = np.random.default_rng(3), Score(2)
+    for _ in range(10):
+        pairs = Pairs.of(random_people(rng, 3, 2))
+        learner.learn_comparisons(Comparisons(pairs, np.zeros(3, np.int64), tolerance))
+    assert learner.reviewers()[None].error_rate < 0.05
+    assert np.all(learner.guess(pairs) < 0.1**2)
+
+
 @pytest.mark.statistical
 def test_panel_with_the_other_sign_helps_a_rater(panel: Panel) -> None:
     """Verdicts leave the sign of a panel's weights open: ratings find it, whichever it is."""

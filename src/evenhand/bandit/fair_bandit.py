@@ -249,12 +249,12 @@ class FairBandit:
     def _report(self, learned: Learned) -> None:
         """Count conflicts and misleading reviewers, then warn of new ones, and once if no metric fits."""
         self.conflicts += len(learned.conflicts)
-        reports = self.metric.reviewers()
-        new = {name for name, report in reports.items() if report.misleads} - self.misleading
+        new = self.metric.misleading() - self.misleading
         self.misleading |= new
         if learned.conflicts:
             text = "verdicts contradict earlier ones and were left out; learn() returned their pairs as conflicts"
             self._warn(InconsistentReviews(text))
+        reports = self.reviewers() if new else {}
         for name in new:
             who = "the reviewer without a name" if name is None else f"reviewer {name!r}"
             share = f"{reports[name].lower:.0%} to {reports[name].upper:.0%} of {reports[name].answers} verdicts"

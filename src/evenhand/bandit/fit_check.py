@@ -200,8 +200,8 @@ class FitCheck:
 
     def _of_honest(self, metric: MetricLearner) -> CheckedAnswers:
         """The remembered answers, without those of reviewers whom the learner ignores."""
-        reports, answers = metric.reviewers(), self.answers
-        misleading = [row for row, name in enumerate(self.names) if name in reports and reports[name].misleads]
+        names, answers = metric.misleading(), self.answers
+        misleading = [row for row, name in enumerate(self.names) if name in names]
         return answers.take(~np.isin(answers.reviewers, misleading)) if misleading else answers
 
     # Saving.

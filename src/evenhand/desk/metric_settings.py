@@ -40,6 +40,9 @@ WITH_PRIOR = ("auto", "BayesPoint", "Guarded", "KnownMetric")
 WITH_CAUTION = ("auto", "BayesPoint", "Guarded", "VersionSpace", "Score")
 """Metrics that play a quantile of what they believe."""
 
+WITH_PLAY = ("auto", "Score")
+"""Metrics that model reviewers one by one."""
+
 
 def read_prior(value: Any, n_features: int, varying: int) -> Matrix | None:
     """A matrix for the metric of the `varying` features that it has unknowns for, checked; None for none.
@@ -65,6 +68,10 @@ def check_metric_settings(settings: DeskSettings) -> None:
     if settings.caution is not None:
         check_number("caution", settings.caution, above=0, below=1)
         _refuse_unless("caution", metric, WITH_CAUTION)
+    if settings.play != "mean":
+        _refuse_unless("play", metric, WITH_PLAY)
+        if metric == "auto" and settings.reviewer_error is not None:
+            raise InvalidInput("play must be left out with a reviewer_error: one metric is learned of all then")
     if settings.prior is not None:
         _refuse_unless("prior", metric, WITH_PRIOR)
     elif metric == "KnownMetric":

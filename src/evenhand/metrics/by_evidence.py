@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -93,7 +94,22 @@ class ByEvidence(PlayedByAnother):
         self.space, self.error_rate = self.playing.space, self.playing.error_rate
 
     def reviewers(self) -> dict[str | None, ReviewerReport]:
-        """The reports of the learner in play, or, if it learns nothing of reviewers, of the first one that does."""
+        """The reports of the learner in play, or, if it learns nothing of reviewers, of the first one that does.
+
+        What no metric explains looks like errors to them. So where the last resort has predicted the answers better by
+        `margin`, its reports count, except of those who mislead: it knows a residual. It alone compares reviewers.
+        """
+        reports = self._of_a_metric()
+        if self.last_resort is None:
+            return reports
+        modelled, leads = self.last_resort.reviewers(), self._lead > self.margin
+        return {name: _joined(report, modelled.get(name), leads) for name, report in reports.items()}
+
+    def misleading(self) -> frozenset[str | None]:
+        """Those who mislead by the reports of a metric."""
+        return frozenset(name for name, report in self._of_a_metric().items() if report.misleads)
+
+    def _of_a_metric(self) -> dict[str | None, ReviewerReport]:
         reports = (learner.reviewers() for learner in (self.playing, *self.learners))
         return next((report for report in reports if report), {})
 
@@ -175,10 +191,10 @@ class ByEvidence(PlayedByAnother):
         first = max(FIRST_TRIAL, FIRST_OF_EACH * self.n_features)
         if self.last_resort is None or answers.seen < max(first, GROWTH * self._learned_of):
             return self
-        twin, reports = copy.deepcopy(self), self.reviewers()
+        twin, misleading = copy.deepcopy(self), self.misleading()
         twin.last_resort, twin._learned_of = copy.deepcopy(self.last_resort), answers.seen
         for verdicts, chances in answers.predicted(since=self._learned_of):
-            if verdicts.reviewer in reports and reports[verdicts.reviewer].misleads:
+            if verdicts.reviewer in misleading:
                 continue
             noted = np.flatnonzero(chances >= 0.0)
             ours = _log(verdicts.take(noted), chances[noted])
@@ -221,6 +237,15 @@ class ByEvidence(PlayedByAnother):
         memo[id(self)] = twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update(self.__dict__)
         return twin
+
+
+def _joined(report: ReviewerReport, modelled: ReviewerReport | None, leads: bool) -> ReviewerReport:
+    """A report by a metric's learner with what a model of the reviewer adds, or that model's own if it leads."""
+    if modelled is None:
+        return report
+    if leads and not report.misleads:
+        return replace(modelled, answers=report.answers)
+    return replace(report, deviation=modelled.deviation, agreement=modelled.agreement)
 
 
 def _log_chance(learner: MetricLearner, verdicts: Verdicts) -> float:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from evenhand._internal.checks import check_number
 from evenhand._internal.randomness import Seed, as_generator
+from evenhand.errors import InvalidInput
 from evenhand.metrics.bayes_point import BayesPoint
 from evenhand.metrics.by_evidence import ByEvidence
 from evenhand.metrics.features import MetricSpace, Structure
@@ -58,6 +60,9 @@ def default_learner(
     >>> [type(each).__name__ for each in learner.learners], type(learner.last_resort).__name__
     (['VersionSpace', 'VersionSpace', 'BayesPoint'], 'Score')
     """
+    check_number("quantile", quantile, above=0, below=1)
+    if error_rate is not None and play != "mean":
+        raise InvalidInput(f"play must be 'mean' with an error_rate: one metric is learned of all, got {play!r}")
     structure = structure_for(n_features, structure)
     blocks = blocks if structure == "auto" else None  # they would change nothing but the state
     settings: dict[str, Any] = {"structure": structure, "epsilon": epsilon, "bound": bound}

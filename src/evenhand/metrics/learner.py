@@ -194,6 +194,10 @@ class MetricLearner(SavedPart, part="metric learner"):
         """A report on each reviewer's errors, by name; empty for learners that assume none."""
         return {}
 
+    def misleading(self) -> frozenset[str | None]:
+        """The reviewers who are surely wrong more often than right, by name; their answers count for nothing."""
+        return frozenset(name for name, report in self.reviewers().items() if report.misleads)
+
     def interactions(self, blocks: Sequence[Any] | None = None) -> list[InteractionEvidence]:
         """For each two features whether they count together, the clearest first; empty for learners that cannot tell.
 

@@ -88,6 +88,10 @@ class PlayedByAnother(MetricLearner):
         """The reports of the learner in play."""
         return self.playing.reviewers()
 
+    def misleading(self) -> frozenset[str | None]:
+        """Those who mislead by the learner in play."""
+        return self.playing.misleading()
+
     def interactions(self, blocks: Sequence[Any] | None = None) -> list[InteractionEvidence]:
         """Those that the learner in play finds."""
         return self.playing.interactions(blocks)

@@ -78,6 +78,8 @@ class Score(MetricLearner):
         self.play = check_text("play", play)
         self.seed = check_whole("seed", seed, least=0)
         self._saved_panel = Panel.of(n_features, []) if panel is None else panel
+        if not isinstance(self._saved_panel, Panel):
+            raise refusal("panel", "a Panel, as learner.panel() gives", panel)
         if self._saved_panel.n_features != n_features:
             raise InvalidInput(f"panel must have {n_features} features, got {self._saved_panel.n_features}")
         self._members: dict[str | None, Member] = {}
@@ -169,6 +171,10 @@ class Score(MetricLearner):
         return {
             name: report_on(name, member, self._others(name), self.tuning) for name, member in self._members.items()
         }
+
+    def misleading(self) -> frozenset[str | None]:
+        """Nobody: a lapse is a coin toss, and wrong every other time."""
+        return frozenset()
 
     def error_rate_of(self, reviewer: str | None) -> float:
         """The probability that a verdict of this reviewer is a lapse, and wrong."""

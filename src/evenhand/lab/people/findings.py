@@ -230,7 +230,7 @@ def _diagnosis_checks(played: pl.DataFrame) -> list[Check]:
             noticed >= FELL,
         ),
         Check(
-            "estimated lapses of people with frozen ratings",
+            "estimated lapses of people with frozen ratings, at any time",
             f"up to {most:.1%}",
             f"at most {MOST_LAPSES:.0%}",
             most <= MOST_LAPSES,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -53,6 +54,8 @@ class Round:
     binding: int
     """Reviewed pairs whose distance limited the probabilities."""
     binding_flagged: int
+    lapses: float = math.nan
+    """The share of the reviewer's answers that is taken for errors after the round."""
 
 
 def counted(decision: Decision, rewards: Floats, distances: Floats, reviewed: Sequence[Pair]) -> Round:
@@ -89,9 +92,11 @@ def play_rounds(
         decision = player.decide(candidates)
         here = distances[np.ix_(candidates, candidates)]
         pairs = [proposal.pair for proposal in player.bandit.pairs_to_review(decision, REVIEWED)]
-        found.append(counted(decision, rewards[candidates], here, pairs))
+        account = counted(decision, rewards[candidates], here, pairs)
         earned = {i: float(outcomes[candidates[i]]) for i in decision.chosen}
         player.bandit.learn(decision, rewards=earned, review=reviewed_by(decision, here, pairs) if pairs else None)
+        report = player.bandit.reviewers().get(None)
+        found.append(account if report is None else replace(account, lapses=report.error_rate))
     return found
 
 
@@ -140,11 +145,9 @@ def play_person(
         warnings.simplefilter("ignore", NoMetricFits)
         player = Player(contexts, bandit)
         played = play_rounds(player, distances, rewards, study.outcomes, rounds=rounds, seed=[seed, person])
-    report = bandit.reviewers().get(None)
     found: dict[str, list[float]] = {
         "conflicts": [bandit.conflicts],
         "no_metric": [float(bandit.fit_check.speaks_up)],
-        "lapses": [float("nan") if report is None else report.error_rate],
     }
     return {**{name: [value] for name, value in totals(played).items()}, **found}
 
@@ -160,7 +163,8 @@ def _known(contender: str, contexts: Floats, ratings: Floats, study: RatingStudy
 
 
 def totals(played: Sequence[Round]) -> dict[str, float]:
-    """Unfair pairs a round early and late, gains late and in all, and the share of binding reviewed pairs flagged.
+    """Unfair pairs a round early and late, gains late and in all, the share of binding reviewed pairs flagged, and the
+    highest share of answers that was ever taken for errors.
 
     A gain is what is earned beyond equal probabilities, as a share of what the best fair probabilities earn.
     """
@@ -174,11 +178,12 @@ def totals(played: Sequence[Round]) -> dict[str, float]:
         "gain": _gain(late),
         "gain_of_all": _gain(played),
         "binding": binding / len(half),
-        "binding_flagged": sum(one.binding_flagged for one in half) / binding if binding else float("nan"),
+        "binding_flagged": sum(one.binding_flagged for one in half) / binding if binding else math.nan,
+        "lapses": max((one.lapses for one in played if not math.isnan(one.lapses)), default=math.nan),
     }
 
 
 def _gain(played: Sequence[Round]) -> float:
     earned = sum(one.reward - one.equal for one in played)
     attainable = sum(one.best - one.equal for one in played)
-    return earned / attainable if attainable > 0 else float("nan")
+    return earned / attainable if attainable > 0 else math.nan

@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Mask
-from evenhand.metrics.ratings import Comparisons
+from evenhand.metrics.ratings import ABOVE, Comparisons
 from evenhand.metrics.verdicts import Verdicts
 
 
@@ -46,8 +46,11 @@ class ScoreAnswers:
 
     @classmethod
     def of_comparisons(cls, comparisons: Comparisons) -> Self:
-        """One answer a comparison: alike within the tolerance, or one of the two tails."""
-        answers, reach = np.asarray(comparisons.answers), float(comparisons.tolerance)
+        """One answer a comparison: alike within the tolerance, or one of the two tails.
+
+        Tolerances below ABOVE count as ABOVE: nobody is within 0, and every answer "alike" would be a lapse.
+        """
+        answers, reach = np.asarray(comparisons.answers), max(float(comparisons.tolerance), ABOVE)
         lower = np.where(answers > 0, reach, np.where(answers < 0, -np.inf, -reach))
         upper = np.where(answers < 0, -reach, np.where(answers > 0, np.inf, reach))
         n = len(answers)

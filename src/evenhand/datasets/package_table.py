@@ -14,9 +14,6 @@ from evenhand.errors import DamagedFile, MissingExtra
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-NOT_STATED = "not stated"
-"""The licence of data that neither the package nor the source states."""
-
 
 @dataclass(frozen=True)
 class PackageTable:
@@ -27,7 +24,13 @@ class PackageTable:
     """The arguments of the package's function `data`."""
     source: str
     package_licence: str
-    data_licence: str = NOT_STATED
+    in_r: str
+    """The package of R that has published the data, and its licence."""
+
+    @property
+    def data_licence(self) -> str:
+        """No source of these tables states a licence; what there is, is that of the R package that has them."""
+        return f"not stated by the source; published in the R package {self.in_r}"
 
     @property
     def version(self) -> str:

@@ -34,6 +34,7 @@ RECIPE = Recipe(
         ("openintro", "resume"),
         "M. Bertrand and S. Mullainathan (2004), American Economic Review 94, 991-1013",
         "GPL-3",
+        "openintro, GPL-3",
     ),
     schema=SCHEMA,
     round="job_ad_id",

@@ -165,3 +165,26 @@ def test_a_database_keeps_runs_as_well(tmp_path: Path) -> None:
         runs.append(logged(uri, run))
     assert [run.data.metrics for run in runs] == [{"share": 0.5}, {"share": 0.7}]
     assert runs[0].info.experiment_id == runs[1].info.experiment_id
+
+
+def test_a_desk_has_one_run_of_its_own(uri: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`evenhand desk mlflow`: the first call makes a run, later ones add a step if there is a new event."""
+    url = f"sqlite:///{tmp_path}/ledger.db"
+    log = ("--database", url, "--tracking-uri", uri)
+    for name in ("loans", "jobs"):
+        with Desk.open(url, name, schema=SCHEMA, seed=1) as desk:
+            visit(desk, 20)
+        assert main(["desk", "mlflow", name, *log]) == 0
+    assert main(["desk", "mlflow", "loans", *log]) == 0
+    with Desk.open(url, "loans") as desk:
+        visit(desk, 90)
+        head = desk.head.seq
+    assert main(["desk", "mlflow", "loans", *log]) == 0
+    loans, jobs, same, again = (line.split() for line in capsys.readouterr().out.splitlines())
+    assert loans[3] == same[3] == again[3] != jobs[3]
+    assert [words[4:] for words in (same, again)] == [["nothing", "new"], ["step", str(head)]]
+    points = MlflowClient(tracking_uri=uri).get_metric_history(loans[3].strip(","), "events")
+    assert [point.step for point in points] == [int(loans[5]), head]
+    with pytest.raises(SystemExit):
+        main(["desk", "mlflow", "nobody", *log])
+    assert "there is no desk 'nobody'" in capsys.readouterr().err

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import SGDRegressor
 
 from evenhand.adapters.dsjson_ledger import to_dsjson
 from evenhand.desk import Decide, Desk, Ledger
@@ -14,7 +15,7 @@ from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.replay import digest_of, replay
 from evenhand.errors import CollidingBounds, EvenhandError, IdempotencyConflict, InvalidInput, NotChosen
 from evenhand.ledger.verify import to_jsonl, verify
-from evenhand.rewards import RidgeUCB
+from evenhand.rewards import LogisticUCB, Predictor, RidgeUCB
 from tests.support.desk_play import QUICK, D, people
 
 
@@ -161,12 +162,70 @@ def test_what_shares_do_not_have(sharing: Desk, ledger: Ledger, name: str) -> No
         sharing.outcome(decision.id, {"a": 0.1})
     with pytest.raises(InvalidInput, match="it draws nobody"):
         list(to_dsjson(ledger, name))
-    with pytest.raises(InvalidInput, match="a desk in shadow mode must have mode 'lottery'"):
-        sharing.switch("shadow")
     with pytest.raises(InvalidInput, match="mode cannot change while a desk runs"):
         sharing.change_settings(mode="lottery")
     sharing.change_settings(capacity=2.25)
     assert sharing.settings.capacity == 2.25
+
+
+def test_shares_beside_a_system_that_gives_shares(sharing: Desk, ledger: Ledger, name: str, tmp_path: Path) -> None:
+    """In shadow mode the desk learns at the shares that were really given; then live, replayed, imported, erased."""
+    sharing.switch("shadow")
+    model, given = RidgeUCB(D), {"a": 0.5, "b": 0.25, "c": 0.0, "d": 0.0}
+    for seed in range(3):
+        decision = sharing.decide(entries(seed))
+        assert decision.chosen == []
+        with pytest.raises(InvalidInput, match="action must have probabilities, the share that each candidate got"):
+            sharing.action(decision.id, ["a", "b"])
+        for chosen, who in ((["a"], "'b' was not chosen, got 0.25"), (["a", "b", "c"], "'c' was chosen, got 0")):
+            with pytest.raises(InvalidInput, match=f"probabilities must be those of what was done: candidate {who}"):
+                sharing.action(decision.id, chosen, probabilities=given)
+        sharing.action(decision.id, ["a", "b"], probabilities=given)
+        with pytest.raises(NotChosen):
+            sharing.outcome(decision.id, {"c": 0.1})
+        sharing.outcome(decision.id, {"b": 0.1, "a": 0.3})
+        sharing.review(decision.id, unfair=[("a", "b")], subject="system", reviewer="Kim")
+        model.learn_shares(
+            np.array(decision.event.body["contexts"])[[1, 0]], np.array([0.1, 0.3]), np.array([0.25, 0.5])
+        )
+    sharing.catch_up(wait=True)
+    learned = sharing.projection.bandit.reward.estimate(np.eye(D))
+    np.testing.assert_allclose(learned, model.estimate(np.eye(D)), rtol=0, atol=1e-12)
+    assert "The system in force gave shares to a, b." in " ".join(sharing.explain(decision.id).sentences)
+    assert sharing.differences().compared == 3
+    sharing.switch("live")
+    live = sharing.decide(entries(9))
+    sharing.outcome(live.id, {one: 0.2 * live.probabilities[one] for one in live.chosen})
+    sharing.catch_up(wait=True)
+    assert replay(sharing.ledger, sharing.name).is_same
+    verify(sharing.ledger, sharing.name)
+    file = tmp_path / "ledger.jsonl"
+    file.write_text("\n".join(to_jsonl(ledger, name)) + "\n")
+    other = Desk.open(ledger, f"{name}-2", **QUICK, seed=4)
+    assert import_jsonl(other, file).refused == []
+    other.catch_up(wait=True)
+    learned = sharing.projection.bandit.reward.estimate(np.eye(D))
+    np.testing.assert_allclose(other.projection.bandit.reward.estimate(np.eye(D)), learned, rtol=0, atol=1e-12)
+    sharing.erase("a")
+    sharing.catch_up(wait=True)
+    assert sharing.projection.skipped == 0
+
+
+@pytest.mark.parametrize("kind", ["LogisticUCB", "Predictor"])
+def test_a_desk_in_shares_with_another_model(ledger: Ledger, name: str, kind: str) -> None:
+    """Models of yes and no learn a part of a yes as a yes, at a desk, and a replay comes to the same."""
+    model = LogisticUCB(D) if kind == "LogisticUCB" else Predictor(SGDRegressor(), D, refit_every=10)
+    with Desk.open(ledger, name, **{**QUICK, "capacity": 1.5}, mode="shares", reward=model, seed=3) as desk:
+        for seed in range(6):
+            decision = desk.decide(entries(seed))
+            with pytest.raises(InvalidInput):
+                desk.outcome(decision.id, {decision.chosen[0]: 30.0})
+            desk.outcome(decision.id, {one: decision.probabilities[one] for one in decision.chosen})
+        desk.catch_up(wait=True)
+        learned = desk.projection.bandit.reward
+        assert learned.n_outcomes > 10  # type: ignore[attr-defined]
+        assert learned.estimate(np.eye(D)).tolist() != model.estimate(np.eye(D)).tolist()
+        assert replay(ledger, name).is_same
 
 
 def test_a_lottery_has_a_whole_capacity(ledger: Ledger, name: str) -> None:

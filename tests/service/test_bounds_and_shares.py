@@ -82,6 +82,24 @@ def test_shares_from_decision_to_outcome(client: DeskClient) -> None:
     assert client.decision("lines", made["id"])["explanation"]["mode"] == "shares"
 
 
+def test_shares_in_shadow_mode(client: DeskClient) -> None:
+    """The system's shares come as probabilities, with the decision or later; outcomes are of those who got one."""
+    opened = client.open_desk("beside", n_features=2, mode="shares", capacity=1.5, seed=1, shadow=True)["settings"]
+    assert (opened["mode"], opened["shadow"]) == ("shares", True)
+    given = {"ada": 0.5, "bob": 0.25, "cyn": 0}
+    made = client.decide("beside", PEOPLE, action={"chosen": ["ada", "bob"], "probabilities": given})
+    assert (made["chosen"], made["shadow"]) == ([], True)
+    client.outcome("beside", made["id"], {"bob": 0.2})
+    with pytest.raises(ServiceProblem, match="'cyn' was not chosen"):
+        client.outcome("beside", made["id"], {"cyn": 0.2})
+    later = client.decide("beside", PEOPLE)
+    with pytest.raises(ServiceProblem, match="action must have probabilities, the share that each candidate got"):
+        client.action("beside", later["id"], ["ada"])
+    client.action("beside", later["id"], ["ada", "bob"], probabilities=given)
+    client.switch("beside", "live")
+    assert client.decide("beside", PEOPLE)["chosen"]
+
+
 def test_a_lottery_has_a_whole_capacity(client: DeskClient) -> None:
     """A part of one makes sense in shares only."""
     with pytest.raises(ServiceProblem, match=r"capacity must be a whole number >= 1 or None, got 1\.5"):

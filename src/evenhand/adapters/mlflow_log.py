@@ -192,6 +192,19 @@ def log_results(
         yield folder.name, run.run_id
 
 
+def log_desk_figures(
+    desk: Desk, experiment: str = "evenhand desks", *, tracking_uri: str | None = None
+) -> tuple[str, int | None]:
+    """Log a desk in the experiment's run of this desk, or in a new one; the run's id, and what `log_desk` returns."""
+    client = MlflowClient(tracking_uri=tracking_uri)
+    found = client.get_experiment_by_name(experiment)
+    of_desk = f"tags.`evenhand.desk` = '{desk.name}'"
+    runs = client.search_runs([found.experiment_id], of_desk, max_results=1) if found else []
+    known = runs[0].info.run_id if runs else None
+    with MlflowRun(experiment, name=desk.name, tracking_uri=tracking_uri, run_id=known) as run:
+        return run.run_id, run.log_desk(desk)
+
+
 def _public(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Settings without the seed, which would let others foresee draws, and without those that are not set."""
     return {name: value for name, value in settings.items() if value is not None and name != "seed"}

@@ -1,4 +1,4 @@
-"""`evenhand desk forecast`: what to expect of a desk; `live`, `shadow`, `differences`: one beside a system in force."""
+"""`evenhand desk forecast`, `mlflow`: figures of a desk; `live`, `shadow`, `differences`: beside a system in force."""
 
 from __future__ import annotations
 
@@ -28,7 +28,11 @@ def add_desk(parser: argparse.ArgumentParser) -> None:
     forecast = command(actions, "forecast", "unfair pairs to expect from now on, under the review plan in force")
     add_horizon(forecast)
     forecast.set_defaults(run=run_forecast)
-    for action in (live, shadow, report, forecast):
+    mlflow = command(actions, "mlflow", "log a desk's figures to MLflow, each time as a new step of its run")
+    mlflow.add_argument("--tracking-uri", metavar="URI", help="where MLflow keeps runs (its own default)")
+    mlflow.add_argument("--experiment", default="evenhand desks", help="the experiment in MLflow (%(default)s)")
+    mlflow.set_defaults(run=run_mlflow)
+    for action in (live, shadow, report, forecast, mlflow):
         action.add_argument("desk", help="a desk's name")
         add_database(action)
 
@@ -92,3 +96,18 @@ def run_forecast(options: argparse.Namespace) -> None:
         *weekly(options, found.forecast, found.epsilon),
     ]
     print("\n".join(lines))
+
+
+def run_mlflow(options: argparse.Namespace) -> None:
+    """Log the figures of a desk as of its last event, if there is a new one."""
+    from evenhand.adapters.mlflow_log import log_desk_figures
+    from evenhand.desk.desk import Desk
+    from evenhand.ledger.ledger import open_ledger
+
+    with (
+        closing(open_ledger(database_of(options), make=False)) as ledger,
+        Desk.open(ledger, options.desk) as desk,
+    ):
+        desk.catch_up(wait=True)
+        run_id, step = log_desk_figures(desk, options.experiment, tracking_uri=options.tracking_uri)
+    print(f"desk {options.desk}: run {run_id}, {'nothing new' if step is None else f'step {step}'}")

@@ -221,7 +221,7 @@ class Batch:
         body |= candidates.beside
         if command.action is not None:
             left_out = [one["id"] for one in body.get("left_out", ())]
-            body |= action_fields(read_action(command.action, candidates.ids, left_out))
+            body |= action_fields(read_action(command.action, candidates.ids, left_out, mode=decision.mode))
         return "decision", body, {"number": number}
 
 

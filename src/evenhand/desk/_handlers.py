@@ -103,13 +103,16 @@ class Handlers:
             if twice:
                 raise AlreadyRecorded(f"the outcome of candidate {min(twice)!r} is in the ledger as {earlier.id}")
         values = {str(candidate): float(reward) for candidate, reward in rewards.items()}
-        contexts = np.array([body["contexts"][body["candidates"].index(candidate)] for candidate in values])
-        shares = None
+        places = indices_of(list(values), body["candidates"])
+        contexts = np.array([body["contexts"][place] for place in places])
+        shares, whose = None, {}
         if body.get("mode") == "shares":
-            of = dict(zip(body["candidates"], body["probabilities"], strict=True))
-            shares = np.array([of[candidate] for candidate in values])
+            given = body["probabilities"]
+            if body.get("shadow"):
+                whose["treatment"] = given = treatment_of(self._action(row, "outcomes"), body["candidates"])
+            shares = np.array([given[place] for place in places])
         self._bandit.reward.check_outcomes(contexts, np.array(list(values.values())), shares)
-        return "outcome", {"decision": row.id, "rewards": values}, {"target": row.id}
+        return "outcome", {"decision": row.id, "rewards": values, **whose}, {"target": row.id}
 
     def _chosen(self, row: Row) -> list[str]:
         """The candidates who were chosen: by the system in force, by the last override, or else by the draw."""
@@ -137,7 +140,8 @@ class Handlers:
         if action_of(decision, self._about.get(row.id, ())) is not None:
             raise AlreadyRecorded(f"what was done instead of decision {row.id} is in the ledger already")
         value = {"chosen": command.chosen, "probabilities": command.probabilities, "scores": command.scores}
-        action = read_action(value, decision["candidates"], [one["id"] for one in decision.get("left_out", ())])
+        beyond = [one["id"] for one in decision.get("left_out", ())]
+        action = read_action(value, decision["candidates"], beyond, mode=decision.get("mode", "lottery"))
         refuse_erased(decision["candidates"] if "scores" in action else action["chosen"], decision)
         return "action", {"decision": row.id, **action}, {"target": row.id, "about": decision["candidates"]}
 
@@ -147,7 +151,6 @@ class Handlers:
         if self.settings.shadow == shadow:
             raise AlreadyRecorded(f"the desk is {'in shadow mode' if shadow else 'live'} already")
         settings = replace(self.settings, shadow=shadow)
-        settings.check_shadow()
         body = {
             "to": command.to,
             "reason": as_text("reason", command.reason),

@@ -114,8 +114,9 @@ class RecordAction(Command):
     """What the system in force really did, where the desk decided in shadow mode; recorded once for a decision.
 
     chosen: as many as it chose, whatever the desk's capacity is. probabilities: with which the system chose, by
-    candidate, if it drew; without them its treatment is 1 for the chosen and 0 for all others. scores: its own, for the
-    record. Both are dicts by id, or lists in the order of the decision's candidates.
+    candidate, if it drew; without them its treatment is 1 for the chosen and 0 for all others. At a desk in shares they
+    are the shares that it gave, and the chosen are all who got one. scores: its own, for the record. Both are dicts by
+    id, or lists in the order of the decision's candidates.
     """
 
     decision: str

@@ -151,7 +151,6 @@ class DeskSettings:
         check_error_rate(settings.reviewer_error, "reviewer_error")
         check_metric_settings(settings)
         check_bool("shadow", settings.shadow)
-        settings.check_shadow()
         check_text("play", settings.play)
         settings._check_changeable()
         most = MOST_SAMPLED["diagonal" if settings.structure == "diagonal" else "full"]
@@ -177,11 +176,6 @@ class DeskSettings:
         """What candidates can be grouped by: what is carried, without ids, and the features."""
         carried = () if self.schema is None else (name for name in self.schema.carry if name != ID)
         return [*carried, *(self.features or coordinates(self.n_features))]
-
-    def check_shadow(self) -> None:
-        """InvalidInput for a desk in shares in shadow mode: outcomes would be of shares that another system gave."""
-        if self.shadow and self.mode == "shares":
-            raise InvalidInput("a desk in shadow mode must have mode 'lottery', got 'shares'")
 
     def _check_changeable(self) -> None:
         check_capacity(self.mode, self.capacity)

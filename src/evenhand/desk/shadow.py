@@ -11,6 +11,7 @@ from evenhand.errors import InvalidInput
 from evenhand.ledger.event import Row, check_name
 from evenhand.ledger.ledger import LedgerView
 from evenhand.ledger.waiting_pairs import SUBJECTS, Subject
+from evenhand.records.decision import Mode as DecisionMode
 
 Body = dict[str, Any]
 
@@ -21,12 +22,15 @@ FIELDS = ("chosen", "probabilities", "scores")
 """The fields of an action."""
 
 
-def read_action(value: Any, candidates: Sequence[str], left_out: Iterable[str] = ()) -> Body:
+def read_action(
+    value: Any, candidates: Sequence[str], left_out: Iterable[str] = (), *, mode: DecisionMode = "lottery"
+) -> Body:
     """What was really done, checked: chosen, and probabilities and scores as lists in the candidates' order if known.
 
     value: {"chosen": [id], "probabilities": {id: p} | [p], "scores": {id: number} | [number]}, the last two optional.
     left_out: people who do not fit the desk's features. The system may have chosen them all the same; they are named in
-    "left_out", and nothing is learned about them.
+    "left_out", and nothing is learned about them. With mode "shares" the probabilities are the shares that the system
+    gave, and the chosen all who got one.
 
     >>> read_action({"chosen": ["b"], "scores": {"a": 612, "b": 655}}, ["a", "b"])
     {'chosen': ['b'], 'scores': [612.0, 655.0]}
@@ -40,8 +44,10 @@ def read_action(value: Any, candidates: Sequence[str], left_out: Iterable[str] =
     named = _read_chosen(value["chosen"], everybody)
     action: Body = {"chosen": [name for name in named if name not in others]}
     probabilities = _read_column("probabilities", value.get("probabilities"), candidates, everybody, check_share)
+    if probabilities is None and mode == "shares":
+        raise InvalidInput("action must have probabilities, the share that each candidate got, got none")
     if probabilities is not None:
-        _refuse_impossible(action["chosen"], dict(zip(candidates, probabilities, strict=True)))
+        _refuse_impossible(action["chosen"], dict(zip(candidates, probabilities, strict=True)), mode)
         action["probabilities"] = probabilities
     scores = _read_column("scores", value.get("scores"), candidates, everybody, check_number)
     if scores is not None:
@@ -77,9 +83,9 @@ def _read_column(
     return [float(check(f"{name} of candidate {one!r}", number)) for one, number in each]
 
 
-def _refuse_impossible(chosen: Sequence[str], probabilities: Mapping[str, float]) -> None:
+def _refuse_impossible(chosen: Sequence[str], probabilities: Mapping[str, float], mode: DecisionMode) -> None:
     for name, p in probabilities.items():
-        if p == (0.0 if name in chosen else 1.0):
+        if p == 0.0 if name in chosen else p == 1.0 or (mode == "shares" and p > 0.0):
             was = "was chosen" if name in chosen else "was not chosen"
             raise InvalidInput(f"probabilities must be those of what was done: candidate {name!r} {was}, got {p:g}")
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from functools import lru_cache
+from inspect import signature
 from typing import Any, Literal
 
 import numpy as np
@@ -142,7 +143,27 @@ def _vote(member: Any, contexts: Floats, classes: Floats | None) -> Floats:
     return np.asarray(member.predict_proba(contexts) @ classes[places], dtype=np.float64)
 
 
-def fitted(data: bytes, way: Way, contexts: Floats, rewards: Floats, classes: tuple[float, ...] | None) -> bytes:
+def weight_argument(data: bytes, way: Way) -> str | None:
+    """The name under which an estimator takes weights of outcomes, that of a pipeline's last step with its name.
+
+    None if it takes none.
+    """
+    estimator, prefix = loaded(data), ""
+    while way == "fit" and hasattr(estimator, "steps"):
+        step, estimator = estimator.steps[-1]
+        prefix += f"{step}__"
+    takes = "sample_weight" in signature(getattr(estimator, way)).parameters
+    return f"{prefix}sample_weight" if takes else None
+
+
+def fitted(
+    data: bytes,
+    way: Way,
+    contexts: Floats,
+    rewards: Floats,
+    classes: tuple[float, ...] | None,
+    weights: Floats | None = None,
+) -> bytes:
     """The estimator after a fit to these outcomes, or after `partial_fit` with them; bytes in, bytes out."""
     from sklearn.base import clone
 
@@ -152,11 +173,12 @@ def fitted(data: bytes, way: Way, contexts: Floats, rewards: Floats, classes: tu
         raise MissingExtra("threadpoolctl is missing: pip install 'evenhand[models]'") from error
 
     estimator = from_bytes(data)
+    given = {} if weights is None else {str(weight_argument(data, way)): weights}
     with _turn, threadpool_limits(limits=1):  # sums over several threads are not the same twice
         if way == "fit":
-            estimator = clone(estimator).fit(contexts, rewards)
+            estimator = clone(estimator).fit(contexts, rewards, **given)
         elif classes is None:
-            estimator.partial_fit(contexts, rewards)
+            estimator.partial_fit(contexts, rewards, **given)
         else:
             estimator.partial_fit(contexts, rewards, classes=np.asarray(classes))
     return to_bytes(estimator)

@@ -12,9 +12,10 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_whole
 from evenhand._internal.factorisations import cholesky, inverse_of_lower
 from evenhand.errors import InvalidInput
-from evenhand.rewards.model import RewardModel, below_cap, check_lengths
+from evenhand.rewards.model import RewardModel, below_cap, check_lengths, check_shares
 
 REFRESH_EVERY = 256  # Outcomes between two fresh inverses; in between they are updated by rank one.
+ROUNDING = 1e-6  # An outcome may exceed its share by this much of it: both are written with some digits.
 NEAR = 1e-3  # Closer to the end of its range than this, the curvature of a logit is bounded by its series.
 
 
@@ -137,13 +138,15 @@ class LogisticUCB(RewardModel):
         return np.asarray(self.norm_bound * np.sqrt(np.sum(contexts**2, axis=1)))
 
     def check_outcomes(self, contexts: Floats, rewards: Floats, shares: Floats | None = None) -> None:
-        """InvalidInput for a reward that is not from 0 to 1."""
-        if shares is not None:
-            self.learn_shares(contexts, rewards, shares)  # refused: a bandit that gives shares has another model
+        """InvalidInput for a reward that is not from 0 to 1, or to the share."""
         check_lengths(contexts, rewards)
-        for reward in rewards.tolist():
-            if not 0.0 <= reward <= 1.0:
-                raise InvalidInput(f"rewards must be from 0 (no) to 1 (yes) with LogisticUCB, got {reward}")
+        if shares is not None:
+            check_shares(rewards, shares)
+        for row, reward in enumerate(rewards.tolist()):
+            share = 1.0 if shares is None else float(shares[row])
+            if not 0.0 <= reward <= share * (1.0 + ROUNDING * (shares is not None)):
+                of = "" if shares is None else " at this share"
+                raise InvalidInput(f"rewards must be from 0 (no) to {share:g} (yes{of}) with LogisticUCB, got {reward}")
 
     def learn(self, contexts: Floats, rewards: Floats) -> None:
         """Learn from outcomes: (n, d) contexts and (n,) rewards, one step each."""
@@ -155,6 +158,14 @@ class LogisticUCB(RewardModel):
             if n % REFRESH_EVERY == 0:
                 sums = sums._replace(H_inv=_inverse(sums.H), M_inv=_inverse(sums.M))
         self._sums, self.n_outcomes = sums, n
+
+    def learn_shares(self, contexts: Floats, rewards: Floats, shares: Floats) -> None:
+        """Learn from outcomes at shares (n,), 0 < s <= 1: r / s is a yes, a no, or between, with the mean of the whole.
+
+        So an outcome at any share counts as much as a full one, and the intervals hold as they do for those.
+        """
+        self.check_outcomes(contexts, rewards, shares)
+        self.learn(contexts, np.minimum(rewards / shares, 1.0))
 
     def copied(self) -> Self:
         """A copy that learns on its own. It shares arrays, which are replaced and never written into."""

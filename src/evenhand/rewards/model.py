@@ -10,6 +10,7 @@ from typing import Any, Self
 import numpy as np
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import check_number
 from evenhand._internal.saved_part import SavedPart
 from evenhand.errors import InvalidInput
 
@@ -97,6 +98,14 @@ def below_cap(capped: Floats, estimate: Floats, beyond: Floats) -> Floats:
     """
     lowered = np.where(beyond > 0.0, capped - TIE_BREAK / (1.0 + beyond), capped)
     return np.where(beyond > 0.0, np.maximum(lowered, np.minimum(estimate, capped)), lowered)
+
+
+def check_shares(rewards: Floats, shares: Floats) -> None:
+    """InvalidInput unless there is a share above 0, to 1, for each outcome."""
+    if shares.shape != rewards.shape:
+        raise InvalidInput(f"shares must be one per reward, got {shares.shape} for {rewards.shape}")
+    for share in shares.tolist():
+        check_number("a share", share, above=0, most=1)
 
 
 def check_lengths(contexts: Floats, rewards: Floats) -> None:

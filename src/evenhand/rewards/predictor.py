@@ -17,7 +17,7 @@ from evenhand.rewards import _estimators
 from evenhand.rewards._conformal import OnlineConformal
 from evenhand.rewards._estimators import Way, expected_rewards, fitted
 from evenhand.rewards.estimator_files import MOST_UNPACKED, as_text, from_text, loaded, to_bytes
-from evenhand.rewards.model import RewardModel, below_cap, check_lengths
+from evenhand.rewards.model import RewardModel, below_cap, check_lengths, check_shares
 
 Width = Literal["ensemble", "conformal"]
 
@@ -32,6 +32,9 @@ HELD_OUT = 5
 
 LEAST_OUTCOMES = 10
 """Fewer fit no model."""
+
+ROUNDING = 1e-6
+"""An outcome per whole that is this close to a class is that class: shares and outcomes are rounded when written."""
 
 MOST_MEMORY = 100_000
 MOST_MEMBERS = 100
@@ -124,7 +127,7 @@ class Predictor(RewardModel):
         self.n_outcomes = 0
         self._next_refit = self.refit_every
         self._rows: tuple[Floats, ...] = ()
-        """Context, reward and what was expected of each outcome in memory, in blocks of d + 2 columns."""
+        """Context, reward, what was expected, and weight of each outcome in memory, in blocks of d + 3 columns."""
         self._conformal = OnlineConformal.first(self.n_features, self.confidence)
 
     def _check_way(self, way: Way | None) -> Way:
@@ -182,27 +185,54 @@ class Predictor(RewardModel):
 
     # Learning.
 
+    @property
+    def learns_shares(self) -> bool:
+        """Whether the model can learn from shares: a classifier, or a regressor that takes weights of outcomes."""
+        return self.classes is not None or _estimators.weight_argument(self._given, self.way) is not None
+
     def check_outcomes(self, contexts: Floats, rewards: Floats, shares: Floats | None = None) -> None:
         """InvalidInput for a reward that is too large, or no class of a classifier."""
-        if shares is not None:
-            self.learn_shares(contexts, rewards, shares)  # refused: a bandit that gives shares has another model
         check_lengths(contexts, rewards)
-        for reward in rewards.tolist():
+        wholes = rewards if shares is None else self._per_whole(rewards, shares)
+        for reward, whole in zip(rewards.tolist(), wholes.tolist(), strict=True):
             if not abs(reward) <= self.largest_reward:
                 raise InvalidInput(
                     f"rewards must be from {-self.largest_reward} to {self.largest_reward}, got {reward}"
                 )
-            if self.classes is not None and reward not in self.classes:
+            if self.classes is not None and whole not in self.classes:
                 known = ", ".join(f"{one:g}" for one in self.classes)
-                raise InvalidInput(f"rewards must be a class of the model, one of {known}, got {reward}")
+                times = "" if shares is None else ", times the share"
+                raise InvalidInput(f"rewards must be a class of the model, one of {known}{times}, got {reward}")
 
     def learn(self, contexts: Floats, rewards: Floats) -> None:
         """Keep outcomes: (n, d) contexts and (n,) rewards; and refit if it is time."""
         self.check_outcomes(contexts, rewards)
+        self._learn(contexts, rewards, np.ones(len(rewards)))
+
+    def learn_shares(self, contexts: Floats, rewards: Floats, shares: Floats) -> None:
+        """Learn from outcomes at shares (n,), 0 < s <= 1: a regressor r / s with the weight s^2, as `RidgeUCB` does.
+
+        For a classifier r / s must be a class, and an outcome at any share counts as much as a full one.
+        """
+        if not self.learns_shares:
+            super().learn_shares(contexts, rewards, shares)
+        self.check_outcomes(contexts, rewards, shares)
+        weights = shares**2 if self.classes is None else np.ones(len(shares))
+        self._learn(contexts, self._per_whole(rewards, shares), weights)
+
+    def _per_whole(self, rewards: Floats, shares: Floats) -> Floats:
+        """Outcomes per whole, r / s; those of a classifier that are a class but for rounding are that class."""
+        check_shares(rewards, shares)
+        whole = rewards / shares
+        for one in self.classes or ():
+            whole = np.where(np.abs(whole - one) <= ROUNDING * max(1.0, abs(one)), one, whole)
+        return whole
+
+    def _learn(self, contexts: Floats, rewards: Floats, weights: Floats) -> None:
         if len(rewards) == 0:
             return
         estimates = self.estimate(contexts)
-        rows = (*self._rows, np.column_stack([contexts, rewards, estimates]))
+        rows = (*self._rows, np.column_stack([contexts, rewards, estimates, weights]))
         n, used, due = self.n_outcomes + len(rewards), self.in_use, self._next_refit
         if due is not None and n >= due:
             table = np.concatenate(rows)[-self.memory :]
@@ -228,8 +258,9 @@ class Predictor(RewardModel):
     def _fitted_anew(self, table: Floats) -> ModelInUse:
         used, held = self.in_use, table[-max(1, len(table) // HELD_OUT) :]
         trial = self._fit(self._given, table[: -len(held)])
-        errors = expected_rewards(trial, held[:, :-2]) - held[:, -2]
-        is_better = bool(np.mean(errors**2) <= np.mean((held[:, -1] - held[:, -2]) ** 2))
+        contexts, (rewards, before, weights) = held[:, :-3], held[:, -3:].T
+        errors = expected_rewards(trial, contexts) - rewards
+        is_better = bool(weights @ errors**2 <= weights @ (before - rewards) ** 2)
         model = self._fit(self._given, table) if is_better else used.model
         members = [self._fit(self._given, sample) for sample in self._resamples(table)]
         return replace(used, model=model, members=tuple(members), rejected=used.rejected + (not is_better))
@@ -242,10 +273,11 @@ class Predictor(RewardModel):
         return replace(used, model=self._fit(used.model or self._given, table), members=tuple(members))
 
     def _fit(self, data: bytes, table: Floats) -> bytes:
-        contexts, rewards = np.ascontiguousarray(table[:, :-2]), np.ascontiguousarray(table[:, -2])
+        contexts, rewards = np.ascontiguousarray(table[:, :-3]), np.ascontiguousarray(table[:, -3])
+        weights = None if np.all(table[:, -1] == 1.0) else np.ascontiguousarray(table[:, -1])
         if self.classes is not None and self.way == "fit" and set(rewards.tolist()) != set(self.classes):
             raise InvalidInput("not all classes have been seen yet")
-        return fitted(data, self.way, contexts, rewards, self.classes)
+        return fitted(data, self.way, contexts, rewards, self.classes, weights)
 
     def _resamples(self, table: Floats) -> list[Floats]:
         """A resample of the table for each member, if there are members: as large, with repetitions."""
@@ -254,7 +286,7 @@ class Predictor(RewardModel):
         rng = np.random.default_rng([self.seed, self.in_use.refits, self.n_outcomes])
         samples = [table[np.sort(rng.integers(len(table), size=len(table)))] for _ in range(self.members)]
         n_classes = 0 if self.classes is None else len(self.classes)
-        return [table if len(set(one[:, -2].tolist())) < n_classes else one for one in samples]
+        return [table if len(set(one[:, -3].tolist())) < n_classes else one for one in samples]
 
     # Copying and saving.
 
@@ -275,7 +307,7 @@ class Predictor(RewardModel):
     def state(self) -> dict[str, Any]:
         """Settings, models and the outcomes in memory."""
         used = self.in_use
-        rows = np.concatenate(self._rows) if self._rows else np.empty((0, self.n_features + 2))
+        rows = np.concatenate(self._rows) if self._rows else np.empty((0, self.n_features + 3))
         return {
             **self.settings(),
             "given": as_text(self._given),
@@ -295,7 +327,7 @@ class Predictor(RewardModel):
         """The model with this `state`, to the bit."""
         model = cls.with_settings(state, from_text(state["given"], MOST_UNPACKED))
         rows = state["rows"]
-        if rows.ndim != 2 or rows.shape[1] != model.n_features + 2:
+        if rows.ndim != 2 or rows.shape[1] != model.n_features + 3:
             raise ValueError(f"outcomes of {model.n_features} features cannot have shape {rows.shape}")
         in_use = None if state["model"] is None else from_text(state["model"], MOST_UNPACKED)
         members = tuple(from_text(member, MOST_UNPACKED) for member in state["member_models"])

@@ -13,7 +13,7 @@ from evenhand._internal.checks import check_number, check_number_or_none, check_
 from evenhand._internal.factorisations import cholesky, inverse_of_lower
 from evenhand._internal.jit import frozen, jit
 from evenhand.errors import InvalidInput, SolverFailed
-from evenhand.rewards.model import TIE_BREAK, RewardModel, check_lengths
+from evenhand.rewards.model import TIE_BREAK, RewardModel, check_lengths, check_shares
 
 Width = Literal["self_normalised", "paper"]
 
@@ -180,10 +180,7 @@ class RidgeUCB(RewardModel):
         of what was asked counts a hundredth of a full one. If the noise is smaller at smaller shares, R still bounds
         it: the widths hold, and are wider than they need to be.
         """
-        for share in shares.tolist():
-            check_number("a share", share, above=0, most=1)
-        if shares.shape != rewards.shape:
-            raise InvalidInput(f"shares must be one per reward, got {shares.shape} for {rewards.shape}")
+        check_shares(rewards, shares)
         self.learn(np.asarray(contexts * shares[:, None]), rewards)
 
     def _refresh(self) -> None:

@@ -81,7 +81,10 @@ class ActionRequest(RequestModel):
     chosen: Annotated[list[Id], Field(description="As many as it chose; empty for nobody.")]
     probabilities: Annotated[
         dict[Id, Annotated[Number, Field(ge=0, le=1)]],
-        Field(description="With which it chose, of each candidate, if it drew; else the chosen count as 1, others 0."),
+        Field(
+            description="With which it chose, of each candidate, if it drew; else the chosen count as 1, others 0. "
+            "With mode shares: the share that each candidate got."
+        ),
     ] = OMITTED
     scores: Annotated[dict[Id, Number], Field(description="Its own scores of each candidate, for the record.")] = (
         OMITTED

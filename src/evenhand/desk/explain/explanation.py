@@ -168,7 +168,7 @@ def explain(event: Event, projection: Projection, ledger: Ledger, sources: Verdi
     price = None if erased else price_of(decision, ids, np.array(body["estimated_rewards"]))
     where = (event.id, decision.round, body["state"], projection.seq)
     sentences = (
-        *(_in_shadow(action) if is_shadow else ()),
+        *(_in_shadow(action, decision.mode) if is_shadow else ()),
         *_sentences(shares, pairs, price, decision.mode),
         *_unproved(decision.unproved_pairs),
         *_left_out(body.get("left_out", ())),
@@ -189,12 +189,13 @@ def _bounds(decision: Decision, i: int) -> tuple[float, float, Literal["floor", 
     return lower, upper, "ceiling" if upper < 1.0 and p >= upper - PROBABILITY_TOLERANCE else None
 
 
-def _in_shadow(action: dict[str, Any] | None) -> list[str]:
+def _in_shadow(action: dict[str, Any] | None, mode: Mode) -> list[str]:
     """A sentence about a decision that nobody acted on."""
     if action is None:
         return ["This desk was in shadow mode and chose nobody. What the system in force did is not known yet."]
     chosen = ", ".join(action["chosen"]) or "nobody"
-    return [f"This desk was in shadow mode and chose nobody. The system in force chose {chosen}."]
+    did = f"gave shares to {chosen}" if mode == "shares" else f"chose {chosen}"
+    return [f"This desk was in shadow mode and chose nobody. The system in force {did}."]
 
 
 def _unproved(pairs: int) -> list[str]:

@@ -34,18 +34,24 @@ class QuietBandit(FairBandit):
     def _warn(self, warning: Warning) -> None:
         """Nothing: the warnings module is shared by all threads."""
 
-    def learn_outcomes(self, decision: Decision, rewards: Mapping[int, float]) -> None:
+    def learn_outcomes(
+        self, decision: Decision, rewards: Mapping[int, float], shares: Sequence[float] | None = None
+    ) -> None:
         """Learn the outcomes of the chosen candidates, also where somebody overrode the draw.
 
         The reward model needs contexts and rewards, not why somebody was chosen; so the outcome of a candidate who was
-        not drawn is one more observation. Nothing is learned about distances.
+        not drawn is one more observation. Nothing is learned about distances. shares: those that another system gave
+        instead, in the order of the rewards.
         """
-        if set(rewards) <= set(decision.chosen):
+        if shares is None and set(rewards) <= set(decision.chosen):
             self.learn(decision, rewards=rewards)
             return
         self._check_own(decision)
         model = copy.deepcopy(self.reward)
-        model.learn(decision.contexts[list(rewards)], np.array(list(rewards.values()), dtype=np.float64))
+        outcomes = np.array(list(rewards.values()), dtype=np.float64)
+        model.learn_outcomes(
+            decision.contexts[list(rewards)], outcomes, None if shares is None else np.array(shares, dtype=np.float64)
+        )
         self.reward = model
 
     def learn_past_review(

@@ -200,7 +200,9 @@ def _learn(bandit: QuietBandit, kind: str, body: Body, decision: Body) -> None:
     if kind == "outcome":
         places = indices_of(list(body["rewards"]), decision["candidates"])
         made = bandit.own(decision_of(decision))
-        bandit.learn_outcomes(made, dict(zip(places, body["rewards"].values(), strict=True)))
+        given = body.get("treatment")  # the shares that the system in force gave
+        shares = None if given is None else [given[place] for place in places]
+        bandit.learn_outcomes(made, dict(zip(places, body["rewards"].values(), strict=True)), shares)
     elif kind == "review" and not is_repeat(body):
         made, review = bandit.own(decision_of(decision)), review_of(body, decision["candidates"])
         if subject_of(body) == "desk":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from pathlib import Path
 
@@ -48,9 +49,30 @@ def test_one_command_makes_a_report(table: Path, tmp_path: Path, capsys: pytest.
     assert "line 19 (a17)" in page.read_text()
 
 
-def test_show_says_what_cannot_be_estimated(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Counts, the schema, the chances, and the statement."""
-    assert run("show", str(table), *OPTIONS) == 0
+def test_columns_that_are_not_used_are_named(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An amount written with separators is no feature: the command says so, and the page; not for a schema of yours."""
+    header, *lines = table.read_text().splitlines()
+    amounts = [f"{line};1,{n:03}.00".replace(",", ";", 4) for n, line in enumerate(lines)]
+    table.write_text("\n".join([f"{header};amount".replace(",", ";"), *amounts]) + "\n")
+    page, note = tmp_path / "report.html", "numbers written as text, such as '1,000.00'"
+    assert run("evaluate", str(table), *OPTIONS, "--output", str(page)) == 0
+    assert f"amount: {note}" in capsys.readouterr().out
+    assert note in html.unescape(page.read_text())
+    eh.Schema([eh.Number("age", low=0, high=99)]).save(tmp_path / "s.json")
+    assert run("evaluate", str(table), *OPTIONS, "--schema", str(tmp_path / "s.json"), "--output", str(page)) == 0
+    printed = capsys.readouterr().out
+    assert note not in printed
+    assert "kind" not in printed
+
+
+def test_show_says_what_cannot_be_estimated(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Counts, the schema, the chances, and the statement; refused rows go to a file."""
+    refused = tmp_path / "refused.csv"
+    assert run("show", str(table), *OPTIONS, "--refused", str(refused)) == 0
+    assert refused.read_text().splitlines() == [
+        "row,candidate,reasons",
+        "line 19,a17,\"yes must be yes or no (True or False, 1 or 0), got '?'\"",
+    ]
     printed = capsys.readouterr().out
     assert "job      category" in printed
     assert "Chances were not recorded; they are estimated by logistic regression" in printed
@@ -87,5 +109,8 @@ def test_wrong_usage_is_said(table: Path, tmp_path: Path, capsys: pytest.Capture
     assert run("show", str(table), "--chosen", "nope", "--outcome", "paid", "--every", "6") == 2
     assert "there is no column 'nope'; the table has who, age, job, yes, paid" in capsys.readouterr().err
     assert run("show", str(table), "--chosen", "yes", "--outcome", "paid") == 2
+    for output in (tmp_path, tmp_path / "none" / "report.html"):
+        assert run("evaluate", str(table), *OPTIONS, "--output", str(output)) == 2
+        assert "folder" in capsys.readouterr().err.splitlines()[-1]
     assert run("evaluate", str(table), *OPTIONS, "--desk", str(tmp_path / "none.eh")) == 2
     assert "cannot be read" in capsys.readouterr().err

@@ -295,7 +295,7 @@ def test_bad_files_are_sentences(
         (["--max-questions", "-1"], "max-questions must be a whole number >= 0, got -1"),
         (["--capacity", "0"], "capacity must be a whole number >= 1, got 0"),
         (["--desk", "no/where.eh"], "there is no folder no to write where.eh in"),
-        (["--desk", "."], "must be a file, such as desk.eh, got the folder ."),
+        (["--desk", "."], "must be a file, got the folder ."),
     ],
 )
 def test_bad_options_are_sentences(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import math
+import os
 import re
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TypeAlias
 
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
@@ -82,3 +84,13 @@ def moment(text: str) -> str:
             ) from None
     found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     return found.isoformat(timespec="microseconds")
+
+
+def output_file(text: str) -> Path:
+    """The type of an option: a file in a folder that exists and can be written to."""
+    path = Path(text)
+    if path.is_dir():
+        raise argparse.ArgumentTypeError(f"must be a file, got the folder {text}")
+    if not path.resolve().parent.is_dir() or not os.access(path.resolve().parent, os.W_OK):
+        raise argparse.ArgumentTypeError(f"there is no folder {path.parent} to write {path.name} in")
+    return path

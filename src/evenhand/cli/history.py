@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import csv
+import io
 import json
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
-from evenhand.cli._options import at_least, command
+from evenhand.cli._options import at_least, command, output_file
 from evenhand.cli._output import write_lines
 from evenhand.errors import InvalidInput
 
@@ -28,7 +30,7 @@ def add_history(parser: argparse.ArgumentParser) -> None:
     show.set_defaults(run=run_show)
     evaluate = command(actions, "evaluate", "what evenhand and others would have earned, as a page with figures")
     _add_table(evaluate)
-    evaluate.add_argument("--output", type=Path, default=Path("history.html"), help="the page (%(default)s)")
+    evaluate.add_argument("--output", type=output_file, default=Path("history.html"), help="the page (%(default)s)")
     evaluate.add_argument(
         "--train", type=float, default=0.5, metavar="SHARE", help="first rounds to learn from (%(default)s)"
     )
@@ -50,7 +52,7 @@ def add_history(parser: argparse.ArgumentParser) -> None:
     evaluate.set_defaults(run=run_evaluate)
     warm = command(actions, "warm-up", "a bandit that has learned from the past, saved to a file")
     _add_table(warm)
-    warm.add_argument("--output", type=Path, required=True, metavar="FILE.eh", help="the bandit")
+    warm.add_argument("--output", type=output_file, required=True, metavar="FILE.eh", help="the bandit")
     warm.add_argument("--seed", type=at_least(0, "seed"), default=0, help="(%(default)s)")
     warm.set_defaults(run=run_warm_up)
     export = command(actions, "export", "JSON lines for `evenhand ledger import`, the warm start of a desk")
@@ -84,6 +86,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
         "--ignore", default="", metavar="COLUMN,...", help="not to use, such as what was known only after the decision"
     )
     parser.add_argument("--clip", action="store_true", help="count values beyond a range as its end")
+    parser.add_argument("--refused", type=Path, metavar="FILE.csv", help="all refused rows, with the reasons")
     parser.add_argument("--verdicts", type=Path, help="past reviews or complaints: a file with a row for each pair")
     parser.add_argument(
         "--verdict-columns",
@@ -112,7 +115,17 @@ def read_log(options: argparse.Namespace) -> PastLog:
     log = read(options.table, columns, schema, table=options.table_name, ignore=ignore, on_invalid=on_invalid)
     if options.verdicts is not None:
         log = _with_verdicts(log, options)
+    if options.refused is not None:
+        _write_refused(log, options.refused)
     return log
+
+
+def _write_refused(log: PastLog, path: Path) -> None:
+    text = io.StringIO()
+    rows = csv.writer(text, lineterminator="\n")
+    rows.writerow(("row", "candidate", "reasons"))
+    rows.writerows((row.place, row.id, "; ".join(row.reasons)) for row in log.refused)
+    write_lines([text.getvalue().rstrip("\n")], path)
 
 
 def _names(text: str) -> tuple[str, ...]:
@@ -132,14 +145,16 @@ def _with_verdicts(log: PastLog, options: argparse.Namespace) -> PastLog:
     return log.with_verdicts(options.verdicts, VerdictColumns(**kept))
 
 
-def _print_log(log: PastLog, file: TextIO | None = None) -> None:
-    """What was read: counts, refused rows, and the features."""
+def _print_log(log: PastLog, options: argparse.Namespace, file: TextIO | None = None) -> None:
+    """What was read: counts, refused rows, and the features if they were proposed."""
     print(str(log).partition("\n")[0], file=file)
     for row in log.refused[:MOST_PRINTED]:
         print(f"refused: {row}", file=file)
     if len(log.refused) > MOST_PRINTED:
-        print(f"refused: and {len(log.refused) - MOST_PRINTED} more rows", file=file)
-    print(log.schema, file=file)
+        more = f"and {len(log.refused) - MOST_PRINTED} more rows"
+        print(f"refused: {more}; --refused FILE.csv writes all of them", file=file)
+    if options.schema is None or options.action == "show":
+        print(log.schema, file=file)
 
 
 def run_show(options: argparse.Namespace) -> None:
@@ -148,7 +163,7 @@ def run_show(options: argparse.Namespace) -> None:
     from evenhand.history.propensities import propensities_of
 
     log = read_log(options)
-    _print_log(log)
+    _print_log(log, options)
     overlap = overlap_of(log, propensities_of(log, seed=0))
     print(f"chances from {overlap.lowest:.3g} to {overlap.highest:.3g}")
     print("\n".join(overlap.statements))
@@ -160,7 +175,7 @@ def run_evaluate(options: argparse.Namespace) -> None:
     from evenhand.history import default_policies, equal_probabilities, evaluate
 
     log = read_log(options)
-    _print_log(log)
+    _print_log(log, options)
     past, recent = log.split(options.train)
     policies = default_policies(past, seed=options.seed)
     metric = policies["evenhand"] if past.verdicts else fixed_euclidean(log.n_features, scale=options.scale)
@@ -197,7 +212,7 @@ def run_warm_up(options: argparse.Namespace) -> None:
     from evenhand.history.policies import untaught
 
     log = read_log(options)
-    _print_log(log)
+    _print_log(log, options)
     bandit = untaught(log, seed=options.seed)
     print(log.warm_up(bandit))
     bandit.save(options.output)
@@ -211,7 +226,7 @@ def run_warm_up(options: argparse.Namespace) -> None:
 def run_export(options: argparse.Namespace) -> None:
     """Write past decisions with outcomes or verdicts as JSON lines."""
     log = read_log(options)
-    _print_log(log, sys.stderr if options.output is None else None)
+    _print_log(log, options, sys.stderr if options.output is None else None)
     content = {} if log.schema is None else {"schema": log.schema.to_dict()}
     settings = {"settings": {**content, "capacity": int(log.capacities.max())}}
     lines = (json.dumps(record, allow_nan=False) for record in (settings, *log.records()))

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import argparse
 import io
-import os
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
-from evenhand.cli._options import at_least, command
+from evenhand.cli._options import at_least, command, output_file
 from evenhand.cli._output import discard_stdout
 from evenhand.cli.backup import add_backup, add_restore
 from evenhand.cli.datasets import add_datasets
@@ -96,7 +95,11 @@ def _add_demo(parser: argparse.ArgumentParser) -> None:
         "--seed", type=at_least(0, "seed"), default=0, metavar="N", help="seed of the simulated world (%(default)s)"
     )
     parser.add_argument(
-        "--picture", type=_drawable, default=Path("demo.png"), metavar="FILE", help="file of the picture (%(default)s)"
+        "--picture",
+        type=output_file,
+        default=Path("demo.png"),
+        metavar="FILE",
+        help="file of the picture (%(default)s)",
     )
     parser.set_defaults(run=_demo)
 
@@ -107,7 +110,7 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
         "--candidates", type=Path, required=True, help="people like those to come: CSV, Parquet or Arrow"
     )
     parser.add_argument(
-        "--desk", type=_drawable, required=True, metavar="FILE.eh", help="where the interview is saved and continued"
+        "--desk", type=output_file, required=True, metavar="FILE.eh", help="where the interview is saved and continued"
     )
     parser.add_argument("--epsilon", type=float, help="unfairness up to this is tolerated (0.05)")
     parser.add_argument("--capacity", type=at_least(1, "capacity"), help="maximum number of chosen candidates (1)")
@@ -177,7 +180,7 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
     run.set_defaults(run=_run)
     report = command(actions, "report", "write one HTML page of results")
     report.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders written by `lab run`")
-    report.add_argument("--output", type=_drawable, default=Path("report.html"), help="the page (%(default)s)")
+    report.add_argument("--output", type=output_file, default=Path("report.html"), help="the page (%(default)s)")
     report.set_defaults(run=_report)
     mlflow = command(actions, "mlflow", "log results to MLflow, an experiment a run")
     mlflow.add_argument("folders", nargs="+", type=Path, metavar="RESULTS", help="folders written by `lab run`")
@@ -245,13 +248,3 @@ def _mlflow(options: argparse.Namespace) -> None:
 
     for name, run_id in log_results(options.folders, options.experiment, tracking_uri=options.tracking_uri):
         print(f"{name}: run {run_id}")
-
-
-def _drawable(text: str) -> Path:
-    """A path in a folder that exists and can be written to."""
-    path = Path(text)
-    if path.is_dir():
-        raise argparse.ArgumentTypeError(f"must be a file, such as {path / 'desk.eh'}, got the folder {text}")
-    if not path.resolve().parent.is_dir() or not os.access(path.resolve().parent, os.W_OK):
-        raise argparse.ArgumentTypeError(f"there is no folder {path.parent} to write {path.name} in")
-    return path

@@ -3,10 +3,10 @@
 python -m scripts.compare_obp
 
 obp 0.5.7 asks for Python below 3.11 and for versions of 2022, so it cannot be a dependency. Its estimators run on
-current versions nevertheless. In an environment of its own, with evenhand[history] and its tests' packages:
+current versions nevertheless, from a folder of their own beside evenhand[dev]:
 
-    pip install torch seaborn tqdm pyyaml pyieoe pingouin pytest hypothesis
-    pip install --no-deps --ignore-requires-python obp==0.5.7
+    pip install --no-deps --ignore-requires-python --target obp obp==0.5.7 torch seaborn tqdm pyyaml typing_extensions
+    PYTHONPATH=obp python -m scripts.compare_obp
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ def main() -> int:
         "-W",
         "ignore",
         "tests/history/test_obp.py",
+        "tests/adapters/test_obp.py",
     ]
     return subprocess.run(command, check=False).returncode
 

@@ -5,8 +5,9 @@ The last test runs obp's own code on the same feedback, where it is installed.
 
 from __future__ import annotations
 
-import os
 import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -206,15 +207,14 @@ def test_a_bad_log_is_refused(change: dict[str, Any], said: str) -> None:
 def test_obps_own_code_agrees(capacity: int, tmp_path: Path) -> None:
     """Its check accepts our feedback, its estimators give their formulas to 1e-9, and we learn from its own log.
 
-    obp needs other versions than ours: EVENHAND_OBP_PYTHON names the Python of an environment that has it.
+    In a process of its own: obp changes settings of the libraries it uses. `scripts.compare_obp` says how to get it.
     """
-    python = os.environ.get("EVENHAND_OBP_PYTHON")
-    if python is None:
-        pytest.skip("EVENHAND_OBP_PYTHON is not set")
+    if find_spec("obp") is None:
+        pytest.skip("obp is not installed; see scripts/compare_obp.py")
     feedback = {name: value for name, value in to_obp(logged(capacity)).items() if value is not None}
     np.savez(tmp_path / "ours.npz", **feedback)
     script = Path(__file__).with_name("obp_real.py")
-    arguments = [python, str(script), str(tmp_path / "ours.npz"), str(tmp_path / "theirs.npz")]
+    arguments = [sys.executable, str(script), str(tmp_path / "ours.npz"), str(tmp_path / "theirs.npz")]
     done = subprocess.run(arguments, check=False, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stderr
     theirs = dict(np.load(tmp_path / "theirs.npz"))

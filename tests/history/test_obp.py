@@ -1,7 +1,7 @@
 """Our estimators are those of the Open Bandit Pipeline where both apply: one place, always filled.
 
-obp 0.5.7 wants Python below 3.11 and versions of 2022, so it is no dependency. `python -m scripts.compare_obp` says how
-to install it beside a current Python.
+obp 0.5.7 asks for Python below 3.11 and versions of 2022, so it is no dependency. `python -m scripts.compare_obp` says
+how to install it beside a current Python.
 """
 
 from __future__ import annotations

@@ -81,10 +81,7 @@ class ActionRequest(RequestModel):
     chosen: Annotated[list[Id], Field(description="As many as it chose; empty for nobody.")]
     probabilities: Annotated[
         dict[Id, Annotated[Number, Field(ge=0, le=1)]],
-        Field(
-            description="With which it chose, of each candidate, if it drew; else the chosen count as 1, others 0. "
-            "With mode shares: the share that each candidate got."
-        ),
+        Field(description="With which it chose each candidate, if it drew, or the shares; else 1 for the chosen, 0."),
     ] = OMITTED
     scores: Annotated[dict[Id, Number], Field(description="Its own scores of each candidate, for the record.")] = (
         OMITTED

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,8 @@ from evenhand.desk import Desk
 from evenhand.desk.settings import DeskSettings
 from evenhand.environments.mortgages import GROUPS, SCHEMA, mortgage_applicants
 from evenhand.errors import InvalidInput
-from evenhand.review.differences import share_of_range
-from evenhand.review.display import rows_of
+from evenhand.review.differences import learned_sizes, share_of_range
+from evenhand.review.display import features_of, rows_of
 from evenhand.review.review_sessions import ReviewSessions
 from evenhand.schema import Number, Ordinal, Schema, YesNo
 
@@ -55,7 +56,11 @@ def test_shares_of_a_range() -> None:
 
 
 def test_groups_and_the_order_by_what_was_learned() -> None:
-    """Rows name their group. Ordered by the learned metric, shares are relative to the largest distance."""
+    """Rows name their group. Ordered by the learned metric, shares are ranks among those that differ and are shown.
+
+    With one hidden the others have the same order and other ranks: nothing tells whether it differs most.
+    """
+    hidden = "income"
     rules: dict[str, Any] = {"groups": GROUPS, "order": "learned", "certain": 1.0}
     rng = np.random.default_rng(3)
     with Desk.open("memory:", "loans", schema=SCHEMA, capacity=2, seed=1, reviewing=rules) as desk:
@@ -67,10 +72,20 @@ def test_groups_and_the_order_by_what_was_learned() -> None:
         item = reviewing.next("Kim")
         assert item is not None
         shown = reviewing.display(item)["rows"]
+        others = reviewing.display(replace(item, hidden=(hidden,)))["rows"]
+        left, right = features_of(desk.event(item.decision).body, [item.left, item.right], desk.settings)
+        sizes = learned_sizes(left, right, SCHEMA, desk.projection.bandit.metric.get_mahalanobis_matrix())
     assert {row["group"] for row in shown} == set(GROUPS)
-    assert max(row["share"] for row in shown) == 1.0
-    assert all((row["share"] == 0) == (not row["differs"]) for row in shown)
     assert "gender" not in [row["name"] for row in shown]
+    assert hidden in [row["name"] for row in shown if row["differs"]]
+    orders = []
+    for rows in (shown, others):
+        ranked = sorted((row for row in rows if row["differs"]), key=lambda row: float(row["share"]))
+        assert [row["share"] for row in ranked] == [round(i / len(ranked), 3) for i in range(1, len(ranked) + 1)]
+        assert all(row["share"] == 0 for row in rows if not row["differs"])
+        orders.append([row["name"] for row in ranked if row["name"] != hidden])
+        assert [sizes[row["name"]] for row in ranked] == sorted(sizes[row["name"]] for row in ranked)
+    assert orders[0] == orders[1]
 
 
 @pytest.mark.parametrize(

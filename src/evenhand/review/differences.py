@@ -5,7 +5,7 @@ The feature's own range, not the learned metric: reviewers must not see what the
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -74,3 +74,16 @@ def learned_sizes(
         block, difference = schema.blocks[feature.name], one - other
         sizes[feature.name] = round(float(max(difference @ matrix[block, block] @ difference, 0.0) ** 0.5), 6)
     return sizes
+
+
+def learned_ranks(names: Sequence[str], sizes: Mapping[str, float]) -> dict[str, float]:
+    """The order of visible features by size, as numbers up to 1 for the largest.
+
+    No more than the order is for reviewers: sizes would show the metric, and sizes relative to the largest of all
+    whether a hidden attribute has it.
+
+    >>> learned_ranks(["age", "member"], {"age": 0.3, "member": 0.1, "origin": 0.9})
+    {'age': 1.0, 'member': 0.5}
+    """
+    order = sorted(names, key=lambda name: -sizes.get(name, 0.0))
+    return {name: round(1 - place / len(order), 3) for place, name in enumerate(order)}

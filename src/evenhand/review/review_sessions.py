@@ -32,7 +32,7 @@ from evenhand.ledger.waiting_pairs import FIRST_PLACE, Answered, Subject, Waitin
 from evenhand.metrics.verdicts import Pairs
 from evenhand.records.decision import PROBABILITY_TOLERANCE
 from evenhand.records.review_metadata import COMPARED, DECLINED, JUDGEMENTS, PASSED, RATED
-from evenhand.review.differences import learned_sizes
+from evenhand.review.differences import learned_ranks, learned_sizes
 from evenhand.review.display import features_of, rows_of, shown_and_hidden
 from evenhand.review.encryption import Encryption
 from evenhand.review.item import Item
@@ -260,15 +260,15 @@ class ReviewSessions:
         }
 
     def _rows(self, left: Mapping[str, Any], right: Mapping[str, Any], item: Item) -> list[dict[str, Any]]:
-        """The rows of a pair; `size` says which come first where the desk orders them by what it has learned."""
+        """The rows of a pair; `share` says which come first."""
         settings = self.desk.settings
         rows = rows_of(left, right, settings, item.hidden)
         if settings.reviewing.order == "range" or settings.schema is None:
             return rows
         matrix = self.desk.projection.bandit.metric.get_mahalanobis_matrix()
-        sizes = learned_sizes(left, right, settings.schema, matrix)
-        most = max(sizes.values(), default=0.0) or 1.0  # only the order is shown, not the distances
-        return [{**row, "share": round(sizes.get(row["name"], 0.0) / most, 3)} for row in rows]
+        differing = [row["name"] for row in rows if row["differs"]]
+        shares = learned_ranks(differing, learned_sizes(left, right, settings.schema, matrix))
+        return [{**row, "share": shares.get(row["name"], 0.0)} for row in rows]
 
     def _treatment(self, decision: str, body: Mapping[str, Any], subject: Subject) -> tuple[list[float], bool]:
         """How the candidates were treated by the subject; and whether these are probabilities, or who was chosen."""

@@ -18,7 +18,7 @@ from evenhand.desk.imports.importing import import_jsonl
 from evenhand.desk.queue import QueueFeeder
 from evenhand.desk.replay import digest_of, replay
 from evenhand.errors import DamagedLedger, Erased, InvalidInput, UnknownRecord
-from evenhand.ledger.backup import copy_database
+from evenhand.ledger.backup import copy_database, noted_erasures
 from evenhand.ledger.event import Stamp
 from evenhand.ledger.verify import to_jsonl, verified_chain, verify, verify_lines
 from evenhand.rewards import RidgeUCB
@@ -69,6 +69,34 @@ def test_nothing_of_her_can_be_read(story: Story, tmp_path: Path, caplog: pytest
     assert not any(sign in "\n".join(lines).encode() for sign in signs())
     story.desk.close()
     assert found_in(*story.files) == []
+
+
+def test_an_erasure_is_finished_by_whoever_opens_the_desk_next(
+    story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A process that is killed right after the event was committed leaves her key in the log, and the list without her.
+
+    The files are copied as they are then: closing them would tidy up.
+    """
+    with story.desk.ledger.transaction() as connection:
+        select = "SELECT key FROM person_keys WHERE person = ?"
+        key = bytes(connection.exec_driver_sql(select, (WHO,)).scalar_one())
+    monkeypatch.setattr(Desk, "finish_erasure", lambda *_: None)
+    erased = story.desk.erase(WHO)
+    monkeypatch.undo()
+    left = tmp_path / "left"
+    left.mkdir()
+    for file in story.files:
+        if file.exists():
+            shutil.copy(file, left)
+    files = [left / file.name for file in story.files]
+    assert any(key in file.read_bytes() for file in files if file.exists())
+    for _ in range(2):  # what is finished stays finished
+        with Desk.open(f"sqlite:///{left / 'ledger.db'}", "loans"):
+            assert not any(key in file.read_bytes() for file in files if file.exists())
+            assert found_in(*files) == []
+            noted = [(one.candidate, one.time) for one in noted_erasures(files[-1])]
+            assert noted == [(WHO, erased.time)]
 
 
 def test_what_was_learned_from_her_is_in_no_snapshot(story: Story) -> None:

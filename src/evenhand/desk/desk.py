@@ -22,10 +22,9 @@ from evenhand.desk.review_rules import ReviewRules
 from evenhand.desk.settings import MOST_EVENTS, MOST_QUEUED, DeskSettings
 from evenhand.desk.shadow import Mode
 from evenhand.errors import EvenhandError, InvalidInput, UnknownRecord
-from evenhand.ledger.backup import note_erasure
+from evenhand.ledger.backup import finish_erasures
 from evenhand.ledger.event import Event, Head, check_name, is_name
 from evenhand.ledger.ledger import Ledger, open_ledger
-from evenhand.ledger.overwriting import overwrite_deleted
 from evenhand.ledger.verify import check_end, check_text
 from evenhand.ledger.waiting_pairs import QueuePosition, WaitingPair
 from evenhand.records.review_metadata import ReviewMetadata, joined
@@ -82,6 +81,9 @@ class Desk:
             differ = desk.settings.differences(settings) if settings else []
             if differ:
                 raise InvalidInput(f"desk {name!r} has other values of {', '.join(differ)}; leave them out")
+            with ledger.reading(name) as view:  # a process may have been killed before it had finished one
+                erasures = [row.event for row in view.after(0, view.head.seq, ("erasure",))]
+            desk.finish_erasure(*erasures)
         except BaseException:
             if ledger is not url:
                 ledger.close()
@@ -200,10 +202,9 @@ class Desk:
         self.finish_erasure(event)
         return event
 
-    def finish_erasure(self, event: Event) -> None:
+    def finish_erasure(self, *events: Event) -> None:
         """Leave nothing of what was erased in the database's files, and note the erasure beside them."""
-        note_erasure(self.ledger.engine, event)
-        overwrite_deleted(self.ledger.engine)
+        finish_erasures(self.ledger.engine, events)
 
     def change_settings(self, *, actor: str = "desk", idempotency_key: str | None = None, **changes: Any) -> Event:
         """Change settings that may change while a desk runs."""

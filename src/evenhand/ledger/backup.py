@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import NamedTuple
@@ -18,6 +18,7 @@ from sqlalchemy import Engine
 from evenhand.errors import DamagedFile, InvalidInput
 from evenhand.ledger.engine import file_of
 from evenhand.ledger.event import Event
+from evenhand.ledger.overwriting import overwrite_deleted
 from evenhand.ledger.transaction import files, translated
 
 ERASURES = ".erasures"
@@ -64,18 +65,25 @@ def _opened(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.resolve().as_uri()}?mode={mode}", uri=True)
 
 
-def note_erasure(engine: Engine, event: Event) -> None:
-    """Add an erasure to the list beside an SQLite file, for the day when an older backup has to be restored."""
+def finish_erasures(engine: Engine, events: Sequence[Event]) -> None:
+    """Leave nothing of what was erased in an SQLite database's files, and add each erasure to the list beside them.
+
+    What is on the list already was finished. The list is for the day when an older backup has to be restored.
+    """
     file = files.get(engine)
-    if file is None:
+    if file is None or not events:
         return
-    line = NotedErasure(event.desk, event.body["candidate"], event.time)._asdict()
     path = Path(f"{file.path}{ERASURES}")
     path.touch(mode=0o600)
-    with open(path, "ab") as noted:
-        noted.write(orjson.dumps(line) + b"\n")
-        noted.flush()
-        os.fsync(noted.fileno())
+    known = set(path.read_bytes().splitlines())
+    lines = [orjson.dumps(NotedErasure(one.desk, one.body["candidate"], one.time)._asdict()) for one in events]
+    new = [line for line in lines if line not in known]
+    if new:
+        overwrite_deleted(engine)
+        with open(path, "ab") as noted:
+            noted.write(b"".join(line + b"\n" for line in new))
+            noted.flush()
+            os.fsync(noted.fileno())
 
 
 def noted_erasures(path: Path) -> Iterator[NotedErasure]:

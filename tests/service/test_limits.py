@@ -1,4 +1,6 @@
-"""Limits: streams of one token, metadata of one review, commands whose client has gone, and a desk that is stuck."""
+"""Limits: streams and sessions of one token, pairs reserved for one reviewer, metadata of one review, commands whose
+client has gone, and a desk that is stuck.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +18,10 @@ import pytest
 
 from evenhand.desk import Desk
 from evenhand.records.review_metadata import MOST_BYTES
+from evenhand.service import sessions
 from evenhand.service.group_commit import GroupCommit
 from evenhand.service.problems import Problem
-from evenhand.service.routers import health
+from evenhand.service.routers import health, reviews
 from tests.service.test_http_parsing import connected, request
 from tests.support.running_service import DECISIONS, MEMORY, Asking, asking, candidates, is_problem
 from tests.support.waiting import wait_for
@@ -52,6 +55,44 @@ def test_metadata_of_a_review_is_limited(ask: Asking) -> None:
         assert f"at most {MOST_BYTES} bytes" in refused["detail"]
         body["circumstances"] = {"file": "x" * (MOST_BYTES - 100)}
         assert ask("POST", path, body, by="review").status_code == 201
+
+
+def test_one_token_cannot_fill_the_database_with_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Signing in once more ends its oldest session, and nobody else's."""
+    monkeypatch.setattr(sessions, "MAX_SESSIONS", 3)
+    monkeypatch.setattr(sessions, "CACHE_SECONDS", 0.0)
+    with asking() as ask:
+
+        def signed_in(by: str) -> str:
+            answer = ask("POST", "/session", {"token": ask.secrets[by]})
+            assert answer.status_code == 201, answer.text
+            ask.http.cookies.clear()
+            return str(answer.headers["set-cookie"]).partition(";")[0]
+
+        def status(cookie: str) -> int:
+            return ask("GET", "/api/desks/loans", by="", headers={"Cookie": cookie}).status_code
+
+        other = signed_in("decide")
+        ours = [signed_in("review") for _ in range(5)]
+        assert [status(cookie) for cookie in (*ours, other)] == [401, 401, 200, 200, 200, 200]
+
+
+def test_one_reviewer_cannot_reserve_the_whole_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """However many pairs a page is asked for, and however often."""
+    monkeypatch.setattr(reviews, "MOST_RESERVED", 2)
+    with asking() as ask:
+        opened = {"name": "many", "n_features": 2, "pairs_per_decision": 10, "reviewing": {"certain": 1.0}}
+        assert ask("POST", "/api/desks", opened).status_code == 201
+        ask.token("Kim", ["review"], ["many"])
+        ask.token("Lee", ["review"], ["many"])
+        ask.decide("many", k=5)
+        path = "/api/desks/many/queue?limit=1000"
+        wait_for(lambda: len(ask("GET", path).json()["pairs"]) >= 5, what="pairs that wait")
+        pages = [ask("GET", f"{path}&reviewer=Kim", by="Kim").json()["pairs"] for _ in range(3)]
+        assert [len(page) for page in pages] == [2, 2, 2]
+        others = ask("GET", f"{path}&reviewer=Lee", by="Lee").json()["pairs"]
+        assert len(others) == 2
+        assert all(pair not in pages[0] for pair in others)
 
 
 @contextmanager

@@ -30,6 +30,8 @@ SESSION_SECONDS = 12 * 3600.0
 CACHE_SECONDS = 5.0
 """Time until signing out in one process takes effect in others."""
 MAX_CACHED = 10_000
+MAX_SESSIONS = 100
+"""Sessions of one token; the next one ends the oldest, so that nobody can fill the database by signing in."""
 KEPT_SECONDS = 24 * 3600.0
 """How long an ended session is remembered: whoever still has its cookie is not taken for somebody who guesses."""
 NOT_SIGNED_IN = "you are not signed in any more; sign in again"
@@ -78,7 +80,7 @@ class Sessions:
         return None if row is None else (str(row[0]), float(row[1]))
 
     async def begin(self, token_digest: str) -> str:
-        """Begin a session; its secret goes into the cookie."""
+        """Begin a session; its secret goes into the cookie. The token's oldest one ends if it has too many."""
         secret = secrets.token_urlsafe(32)
 
         def add() -> None:
@@ -86,6 +88,9 @@ class Sessions:
             with self._ledger.transaction(writes=True) as connection:
                 connection.execute(delete(sessions).where(sessions.c.expires < time.time() - KEPT_SECONDS))
                 connection.execute(insert(sessions).values(values))
+                own = sessions.c.token == token_digest
+                newest = select(sessions.c.digest).where(own).order_by(sessions.c.expires.desc()).limit(MAX_SESSIONS)
+                connection.execute(delete(sessions).where(own, sessions.c.digest.not_in(newest)))
 
         await asyncio.to_thread(add)
         return secret

@@ -26,6 +26,9 @@ from evenhand.service.request_models import AnswerRequest, ReviewRequest
 from evenhand.service.responses import QueuePage, Recorded, event_response, json_response
 from evenhand.service.visibility import check_own, check_sees_all_attributes, visible_pair
 
+MOST_RESERVED = 100
+"""Pairs that are reserved for one reviewer at a time: nobody can keep the whole queue from others."""
+
 router = APIRouter(prefix="/api/desks/{desk}", tags=["desk"], route_class=JSONRoute)
 
 
@@ -105,6 +108,8 @@ async def show_queue(access: DeskOfReviewer, query: Annotated[QueueQuery, Query(
     """
     limit, caller, desk = query.size(access.service), access.caller, access.opened.desk
     reviewer = None if query.reviewer is None else caller.reviewer_name(query.reviewer)
+    if reviewer is not None:
+        limit = min(limit, MOST_RESERVED)
     cursors = QueueCursors(desk.ledger, desk.name, access.service.settings.service_keys)
 
     def read() -> dict[str, object]:

@@ -60,6 +60,20 @@ def test_what_is_nested_too_deep_is_refused(ask: Asking, depth: int) -> None:
     ask.decide()
 
 
+def test_a_detail_does_not_repeat_all_of_a_long_request(ask: Asking) -> None:
+    """A header line of half a million empty names is refused in a sentence that is cut."""
+    opened = {"name": "named", "features": ["income", "debt"]}
+    assert ask("POST", "/api/desks", opened).status_code == 201
+    refused = ask("POST", "/api/desks/named/interview/people", {"csv": "," * 500_000})
+    assert len(is_problem(refused, 422, "invalid")["detail"]) < 11_000
+
+
+@pytest.mark.parametrize("since", ["9" * 5_000, "1.2." + "9" * 5_000])
+def test_a_version_that_is_too_long_is_refused(ask: Asking, since: str) -> None:
+    """Python reads no number of so many digits; the dashboard answered with 500."""
+    is_problem(ask("GET", f"/api/desks/loans/window?since={since}", by="review"), 422, "invalid")
+
+
 def test_unknown_things_are_problems_too(ask: Asking) -> None:
     """Paths, methods, desks, decisions and reviews that are not there, and queries that do not fit."""
     review = {"kind": "complete", "unfair": []}

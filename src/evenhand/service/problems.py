@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
+LONGEST_DETAIL = 10_000
+"""Characters of a detail; it may quote a request, which can be a hundred times as long."""
 
 KINDS: dict[str, tuple[int, str]] = {
     "malformed": (400, "The request cannot be read"),
@@ -80,7 +82,8 @@ class Problem(EvenhandError, RuntimeError):
     def document(self) -> dict[str, Any]:
         """The members of the problem document."""
         members = {"type": f"urn:evenhand:problem:{self.kind}", "title": self.title, "status": self.status}
-        return {**members, "detail": self.detail, **self.more}
+        detail = self.detail if len(self.detail) <= LONGEST_DETAIL else f"{self.detail[:LONGEST_DETAIL]}..."
+        return {**members, "detail": detail, **self.more}
 
     def response(self) -> Response:
         """The problem document as a response."""

@@ -16,6 +16,7 @@ from fastapi.responses import StreamingResponse
 from pydantic import Field
 
 from evenhand.certificates import Certificate
+from evenhand.ledger.event import LONGEST
 from evenhand.ledger.verify import to_jsonl
 from evenhand.service.connections import while_connected
 from evenhand.service.dashboard.decision_list import decision_list, decisions_csv, desk_summary
@@ -46,7 +47,7 @@ router = APIRouter(prefix="/api", include_in_schema=False)
 class SinceQuery(QueryModel):
     """What the page knows already."""
 
-    since: str | None = None
+    since: Annotated[str | None, Field(max_length=LONGEST)] = None
 
 
 class ListQuery(QueryModel):

@@ -118,9 +118,11 @@ def test_a_new_flag_appears_among_those_called_unfair(page: Page, serving: Servi
 
 
 def test_a_reviewer_has_no_such_list(page: Page, serving: Serving) -> None:
-    """Older decisions, yes; which of them others called unfair, no."""
+    """Older decisions, yes; which of them others called unfair, or how many, no."""
     look(page, serving, "Kim", "?decisions=unfair")
-    assert page.locator("#latest-show, #figure-flagged a").count() == 0
+    assert page.locator("#latest-show, #figure-flagged, #chart-flagged").count() == 0
+    expect(page.locator("#rounds-title")).to_have_text("Rewards over time")
+    expect(page.locator("#chart-reward")).to_be_visible()
     expect(page.locator("#latest tbody tr")).to_have_count(LATEST)
     page.get_by_role("button", name="Older").click()
     expect(page.locator("#latest tbody tr")).to_have_count(PAGE)

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import pytest
 
 from evenhand.schema import Category, Number, Schema
+from evenhand.service import routers
 from tests.support.running_service import Asking, is_problem
 from tests.support.waiting import wait_for
 
@@ -60,15 +63,23 @@ def streamed(ask: Asking, by: str) -> str:
         return text.decode() + str(answer.headers)
 
 
+def routes() -> list[str]:
+    """All paths under /api that can be read, but for the stream."""
+    modules = [import_module(f"{routers.__name__}.{one.name}") for one in iter_modules(routers.__path__)]
+    found = [route for module in modules for route in module.router.routes if "GET" in route.methods]
+    return [one.path for one in found if one.path.startswith("/api/") and not one.path.endswith("/stream")]
+
+
 def readable(ask: Asking, by: str) -> dict[str, str]:
     """All that a caller can read of the desk, by path: bodies, headers, and the texts of errors."""
-    decisions = {event["id"] for event in ask("GET", f"{DESK}/events").json()["events"] if event["kind"] == "decision"}
-    paths = ["", "/window", "/window/decisions", "/queue", "/review/next", "/review/ahead", "/interview/next"]
-    paths += ["/events", "/metric", "/ledger.jsonl", "/decisions.csv", "/window?since=0.0.0", "/queue?after=x"]
-    for name in decisions:
-        paths += [f"/decisions/{name}{rest}" for rest in ("", "/window", "/proofs", "/certificate")]
-    found = {path: ask("GET", f"{DESK}{path}", by=by) for path in paths}
-    texts = {path: f"{response.text}\n{response.headers}" for path, response in found.items()}
+    events = ask("GET", f"{DESK}/events").json()["events"]
+    decision = next(event["id"] for event in events if event["kind"] == "decision")
+    paths = [path.replace("/api/desks/{desk}", DESK).replace("{decision}", decision) for path in routes()]
+    assert len(paths) > 20
+    assert not any("{" in path for path in paths)
+    paths += [f"{DESK}{rest}" for rest in ("/window?since=0.0.0", "/queue?after=x", "/window/groups?by=origin")]
+    found = {path: ask("GET", path, by=by) for path in paths}
+    texts = {path.removeprefix(DESK): f"{response.text}\n{response.headers}" for path, response in found.items()}
     return {**texts, "/stream": streamed(ask, by)}
 
 

@@ -162,19 +162,44 @@ def test_an_explanation_hides_the_metric_from_reviewers(people: Asking) -> None:
 
 
 def test_the_dashboard_hides_the_metric_from_reviewers(people: Asking) -> None:
-    """Neither fetched nor live: no metric, no other reviewers, no probabilities; deciders and admins see all of it."""
+    """Neither fetched nor live: no metric, no other reviewers, how many flagged what, no probabilities.
+
+    Deciders and admins see all of it.
+    """
     people.decide()
     for by, parts in (("Kim", {"desk"}), ("decide", {"desk", "metric", "reviewers"})):
         response = people("GET", f"{DESK}/window", by=by).json()
         assert set(response) == {"version", *parts}
         assert ("probability" in response["desk"]["latest"][0]["chosen"][0]) == (by == "decide")
+        assert ("flagged" in response["desk"]["rounds"]) == (by == "decide")
+        assert "reward" in response["desk"]["rounds"]
         headers, text = {"Authorization": f"Bearer {people.secrets[by]}"}, b""
         with people.http.stream("GET", f"{DESK}/stream", headers=headers) as answer:
             for piece in answer.iter_raw():
                 text += piece
                 if b"event: desk" in text and b"id: " in text:
                     break
-        assert (b"event: metric" in text, b'"probability"' in text) == (by == "decide", by == "decide")
+        for part in (b"event: metric", b'"probability"', b'"flagged"'):
+            assert (part in text) == (by == "decide")
+
+
+def test_a_reviewer_is_not_told_how_many_pairs_bound(people: Asking) -> None:
+    """The sentence that counts those beyond the first three goes with the ones about these."""
+    body = {"candidates": [{"id": f"c{i}", "context": [0.1 * i, 0.9 - 0.1 * i]} for i in range(9)]}
+    people("POST", "/api/desks", {"name": "many", "n_features": 2, "capacity": 3, "bound": 0.1})
+    people.token("Max", ["review"], ["many"])
+    first = people("POST", "/api/desks/many/decisions", body).json()
+    people("POST", f"/api/desks/many/decisions/{first['id']}/outcomes", {"rewards": {first["chosen"][0]: 1.0}})
+
+    def limited() -> str | None:
+        path = f"/api/desks/many/decisions/{people('POST', '/api/desks/many/decisions', body).json()['id']}"
+        found = people("GET", path).json()["explanation"]["sentences"]
+        return path if any("more pairs limited" in sentence for sentence in found) else None
+
+    path = wait_for(limited, what="a decision that many pairs bound", pause=0.05)
+    seen = people("GET", path, by="Max").json()["explanation"]["sentences"]
+    assert seen
+    assert not any("limited" in sentence for sentence in seen)
 
 
 def test_certificates_quote_reviewers_and_are_not_for_them(people: Asking) -> None:

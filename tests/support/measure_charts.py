@@ -30,7 +30,7 @@ AGAIN = """async () => {
   const { roundCharts } = await import(script.replace("dashboard.js", "rounds.js"));
   const { desk } = await (await fetch("/api/desks/loans/window")).json();
   const place = document.querySelector("#charts");
-  const charts = roundCharts(place, "loans");
+  const charts = roundCharts(place, "loans", true);
   charts.update(desk);
   await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   const start = performance.now();

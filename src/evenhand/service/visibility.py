@@ -1,10 +1,11 @@
 """Visibility: what a reviewer may see and withdraw.
 
 Reviews are worth something only if they are independent. So a caller with no role but review sees neither the answers
-of other reviewers nor what the desk has learned: not the metric, and not which pairs were tight, for the gap of those
-is the distance that was used. Probabilities stay in a decision's record: it cannot be reviewed as a whole without them.
-Nor does she get a digest of anything that contains hidden attributes: a guess at one of few values could be verified
-with it. As every hash of a ledger covers all events before, she gets none. Admins see everything.
+of other reviewers, nor how many of them were flags, nor what the desk has learned: not the metric, and not which pairs
+were tight, for the gap of those is the distance that was used. Probabilities stay in a decision's record: it cannot be
+reviewed as a whole without them. Nor does she get a digest of anything that contains hidden attributes: a guess at one
+of few values could be verified with it. As every hash of a ledger covers all events before, she gets none. Admins see
+everything.
 """
 
 from __future__ import annotations
@@ -39,6 +40,8 @@ FROM_ALL_ATTRIBUTES = (
     "schema",
 )
 """Parts of a decision's record that are computed from all attributes, or quote them, hidden ones too."""
+OF_THE_METRIC = ("distance", "bound", "limited the")
+"""Words of the sentences of an explanation that say what was learned, or of how many pairs."""
 DIGESTS = ("previous", "hash", "request")
 """Digests of an event, of those before it, and of the command that made it."""
 FROM_ALL_FEATURES = ("seed", "n_features", "bound", "prior", "reward")
@@ -183,8 +186,8 @@ def _visible_explanation(explanation: dict[str, Any], *, hides: bool) -> dict[st
             action = {name: value for name, value in action.items() if name not in FROM_ALL_ATTRIBUTES}
         shown = {name: visible[name] for name in visible if name not in ("price", *FROM_ALL_ATTRIBUTES)}
         return {**shown, "candidates": rows, "sentences": [], "action": action}
-    sentences = (text for text in explanation["sentences"] if "distance" not in text and "bound" not in text)
-    return {**visible, "sentences": list(sentences)}
+    sentences = [text for text in explanation["sentences"] if not any(words in text for words in OF_THE_METRIC)]
+    return {**visible, "sentences": sentences}
 
 
 def _without_hidden(body: dict[str, Any], settings: DeskSettings) -> dict[str, Any]:
@@ -222,7 +225,8 @@ def visible_overview(overview: dict[str, Any], *, to_reviewers: bool) -> dict[st
     parts = {name: part for name, part in overview.items() if name not in ("metric", "reviewers")}
     if "desk" in parts:
         latest = [_visible_line(line) for line in parts["desk"]["latest"]]
-        parts["desk"] = {**parts["desk"], "hash": None, "latest": latest}
+        rounds = {name: part for name, part in parts["desk"]["rounds"].items() if name != "flagged"}
+        parts["desk"] = {**parts["desk"], "hash": None, "latest": latest, "rounds": rounds}
     return parts
 
 

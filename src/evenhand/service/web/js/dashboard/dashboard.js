@@ -30,7 +30,7 @@ async function begin() {
   const first = await call("GET", deskPath(desk, "/window"));
   const list = decisionList($("#latest"), desk, all);
   const viewsOf = {
-    desk: [figures($("#figures"), all ? list.showUnfair : null), list, promiseLine($("#promise")), downloads($("#downloads"), desk, person), roundCharts($("#charts"), desk), modeChip($("#mode")), shadowView($("#shadow").closest("section"), $("#shadow"), desk, all)],
+    desk: [figures($("#figures"), all ? list.showUnfair : null), list, promiseLine($("#promise")), downloads($("#downloads"), desk, person), roundCharts($("#charts"), desk, all), modeChip($("#mode")), shadowView($("#shadow").closest("section"), $("#shadow"), desk, all)],
     metric: all ? [metricView($("#metric"), `${person.name}:${desk}`)] : [],
     reviewers: all ? [reviewersView($("#reviewers"))] : [],
   };
@@ -62,6 +62,7 @@ function showLinks(decisions) {
 /** Reviewers do not see what was learned or what others answered. */
 function hideLearned() {
   for (const part of ["#metric", "#groups", "#reviewers"]) $(part).closest("section").remove();
+  $("#rounds-title").textContent = "Rewards over time";
   $("#charts").after(el("p", { class: "small muted" }, "To keep your judgement independent, what the desk has learned, other chances and other reviews are not shown to you."));
 }
 

@@ -75,7 +75,7 @@ export function decisionList(place, desk, all) {
   return {
     update(part) {
       news = part;
-      const now = JSON.stringify([{ ...part.kinds, decision: 0 }, part.rounds.flagged.total]);
+      const now = JSON.stringify([{ ...part.kinds, decision: 0 }, part.rounds.flagged?.total]);
       if (isLive()) draw(newest());
       else if (now !== known) refresh();
       known = now;

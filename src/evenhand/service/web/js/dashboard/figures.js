@@ -13,18 +13,18 @@ const NAMES = {
 
 const whole = (value) => value.toLocaleString("en");
 
-/** showUnfair: shows the decisions called unfair; null for a visitor who may not see which. */
+/** showUnfair: shows the decisions called unfair; null for a visitor who may not see that any were. */
 export function figures(place, showUnfair) {
   const made = Object.fromEntries(Object.entries(NAMES).map(([name, label]) => [name, figure(name, label())]));
   const list = el("a", { href: UNFAIR_PATH, onclick: (event) => { if (isPlain(event)) { event.preventDefault(); showUnfair(); } } });
   place.setAttribute("role", "list");
-  show(place, Object.values(made).map((one) => one.element));
+  show(place, Object.entries(made).map(([name, one]) => (name === "flagged" && !showUnfair ? null : one.element)));
   return {
     update({ decisions, rounds, kinds, taught, waiting, behind, flags_left: left = null }) {
       const { flagged, reward } = rounds;
       made["flags-left"].set(left === null ? "–" : whole(left), left === null ? "no number is proved for this desk" : "at most, proved");
       made.decisions.set(whole(decisions), behind ? `${count(behind, "event")} still to process` : decisions ? "all processed" : "");
-      made.flagged.set(showUnfair && flagged.total ? linked(list, flagged.total) : whole(flagged.total), decisions ? flaggedNote(flagged, rounds.decisions) : "");
+      if (showUnfair) made.flagged.set(flagged.total ? linked(list, flagged.total) : whole(0), decisions ? flaggedNote(flagged, rounds.decisions) : "");
       made.reward.set(reward.mean === null ? "–" : number(reward.mean), `of ${count(reward.outcomes, "outcome")}`);
       made.reviews.set(whole(taught), `of ${whole((kinds.review ?? 0) + (kinds.answer ?? 0))} recorded; ${whole(kinds.withdrawal ?? 0)} withdrawn`);
       made.waiting.set(whole(waiting), waitingNote(waiting));

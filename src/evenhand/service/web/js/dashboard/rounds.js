@@ -1,4 +1,4 @@
-// The two charts of the dashboard: flagged decisions with the target and the bound, and rewards.
+// The two charts of the dashboard: flagged decisions with the target and the bound, and rewards. Reviewers get the latter.
 
 import { show } from "../dom.js";
 import { count, percent } from "../format.js";
@@ -10,13 +10,13 @@ const WIDE = 3; // the band of rewards is cut at this multiple of the largest me
 const TICKS = 6;
 const FAR = 6; // a limit this many times above all else is named at the upper edge: drawn, it would flatten the rest
 
-export function roundCharts(place, desk) {
+export function roundCharts(place, desk, all) {
   const flagged = lineChart({ id: "chart-flagged", file: `${desk}-flagged.png`, title: "Decisions called unfair", note: "Counted when the flag came, by the number of decisions made until then.", xName: X, terms: { main: "called unfair", target: "target", bound: "guaranteed limit" } });
   const reward = lineChart({ id: "chart-reward", file: `${desk}-rewards.png`, title: "Reward of chosen candidates", xName: X, terms: { band: "confidence band" } });
-  show(place, flagged.element, reward.element);
+  show(place, all ? flagged.element : null, reward.element);
   return {
     update({ rounds }) {
-      flagged.update(flaggedData(rounds));
+      if (all) flagged.update(flaggedData(rounds));
       reward.update(rewardData(rounds));
     },
   };

@@ -76,6 +76,16 @@ def test_a_length_that_is_not_clear_is_refused(ask: Asking, lengths: str) -> Non
     assert ask.decide()["number"] == 1
 
 
+@pytest.mark.parametrize("header", [TOKEN, "Authorization: Bearer nobody\r\n", "Idempotency-Key: b\r\n"])
+def test_a_second_token_or_key_is_refused(ask: Asking, header: str) -> None:
+    """Whoever stands before the service may have checked the other one."""
+    ask.decide()
+    with connected(ask) as connection:
+        connection.sendall(request(more=f"Idempotency-Key: a\r\n{header}Connection: close\r\n"))
+        assert statuses(read_to_end(connection)) == [400]
+    assert ask.decide()["number"] == 1
+
+
 def test_the_same_length_twice_is_one_length(ask: Asking) -> None:
     """As proxies send it sometimes: the request, and what follows it, are answered once each."""
     with connected(ask) as connection:

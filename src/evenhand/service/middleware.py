@@ -26,6 +26,8 @@ log = logging.getLogger(__name__)
 
 FLUSH_SECONDS = 0.2
 
+SINGLE = (b"authorization", b"idempotency-key")
+"""Headers of which a request may have one: of two, a proxy could check the one that is not used here."""
 DESKS = "/api/desks"
 MOST_WITH_MODEL = 2 * MOST_BYTES
 """Maximum bytes of a request that opens a desk: a model in base64, and the other settings."""
@@ -123,6 +125,10 @@ class CheckRequests:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle one request; a Problem if it is refused."""
         if scope["type"] == "http" and scope["path"].startswith("/api"):
+            names = [name for name, _ in scope["headers"]]
+            for name in SINGLE:
+                if names.count(name) > 1:
+                    raise Problem("malformed", f"send one header {name.decode().title()}, got {names.count(name)}")
             scope["caller"] = await scope["app"].state.service.authenticator.caller(scope)
         if scope["type"] != "http" or scope["method"] in ("GET", "HEAD"):
             await self.app(scope, receive, send)

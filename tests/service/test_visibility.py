@@ -197,6 +197,7 @@ def test_a_reviewer_is_not_told_how_many_pairs_bound(people: Asking) -> None:
         return path if any("more pairs limited" in sentence for sentence in found) else None
 
     path = wait_for(limited, what="a decision that many pairs bound", pause=0.05)
+    assert path is not None
     seen = people("GET", path, by="Max").json()["explanation"]["sentences"]
     assert seen
     assert not any("limited" in sentence for sentence in seen)

@@ -27,6 +27,11 @@ REFUSED = {
     "open quote": ('age,city\n20,"Bern\n31,Rome\n', "must be a CSV file in UTF-8: unexpected end of data"),
     "column without a name": ("age,\n20,1\n31,2\n", "the header must name every column, got no name for column 2"),
     "column twice": ("age,age\n20,1\n31,2\n", "the names of columns must be unique, got 'age' 2 times"),
+    "no header": ("20,1.5\n31,2.5\n45,3\n", "the first line must have the names of columns, got the numbers 20, 1.5"),
+    "a reserved name": (
+        "intercept\n20\n31\n",
+        "a feature must not be called 'intercept', as the constant coordinate is",
+    ),
     "nobody differs": ("age,city\n20,Bern\n20,Bern\n", "a table must have a column that tells people apart, got none"),
     "all blank": ("age\n \n \n", "a table must have a column that tells people apart, got none: age: no values"),
     "ids only": (
@@ -36,6 +41,29 @@ REFUSED = {
 }
 NOTED = {
     "numbers as text": ('age,pay\n20,"1,5"\n31,"2,5"\n45,"3,7"\n', "pay", "numbers written as text, such as '1,5'"),
+    "shares with a sign": ("age,pay\n20,10%\n31,20.5%\n45,30%\n", "pay", "numbers written as text, such as '10%'"),
+    "amounts with a sign": (
+        'age,pay\n20,"$ 1,200"\n31,"$ 900.50"\n45,$7\n',
+        "pay",
+        "numbers written as text, such as '$ 1,200'",
+    ),
+    "dates of another form": (
+        "age,day\n20,31.12.2020\n31,1.2.2021\n45,2.2.2021\n",
+        "day",
+        "dates such as '31.12.2020'",
+    ),
+    "dates of two forms": ("age,day\n20,2020-12-31\n31,2/1/2021\n45,2021-02-02\n", "day", "dates such as '2/1/2021'"),
+    "dates as whole numbers": (
+        "day\n20201231\n20210201\n20210202\n",
+        "day",
+        "whole numbers such as 20201231 look",
+    ),
+    "numbers of people": (
+        "no\n" + "".join(f"{n * n % 997}\n" for n in range(2, 20)),
+        "no",
+        "a different whole number in every row: if it is an id, carry it",
+    ),
+    "a word for missing": ("job\nnurse\nN/A\nclerk\nnurse\n", "job", "'N/A' in 1 row may stand for a missing value"),
     "n/a among numbers": (
         "age,pay\n20,10\n31,n/a\n45,12\n50,13\n",
         "pay",
@@ -153,21 +181,29 @@ def test_people_who_do_not_fit_are_named_by_line(text: str, sentence: str, tmp_p
         assert (people.ids, [one.id for one in people.left_out]) == (("0",), ["1"])
 
 
+def test_a_day_far_off_may_stand_for_a_missing_one(tmp_path: Path) -> None:
+    """The first or last day of a year, farther off than the others reach."""
+    for code in ("9999-12-31", "1900-01-01"):
+        schema = Schema.from_frame(rows_of(written(tmp_path, f"day\n2020-03-01\n2020-04-01\n{code}\n2020-05-01\n")))
+        assert schema.notes[0].text.startswith(f"{code} in 1 row may stand for a missing value")
+
+
 def test_bytes_that_are_no_text_are_refused(tmp_path: Path) -> None:
     """A file in another encoding says so, and so does one that is not there."""
     path = tmp_path / "latin.csv"
     path.write_bytes("age,city\n20,Zürich\n31,Rome\n".encode("latin-1"))
-    with pytest.raises(InvalidInput, match="must be a CSV file in UTF-8"):
+    with pytest.raises(InvalidInput, match=r"must be a CSV file in UTF-8, or end in \.parquet, .*: got other bytes$"):
         load_columns(path)
     with pytest.raises(InvalidInput, match="cannot be read: No such file or directory"):
         load_columns(tmp_path / "nowhere.csv")
 
 
 def test_a_table_that_is_fine_has_no_notes(tmp_path: Path) -> None:
-    """Semicolons, a mark at the beginning, quoted cells with line breaks and blank lines are no problem."""
-    text = '\ufeffage;job\n20;nurse\n\n31;"clerk,\nhalf time"\n45;nurse\n'
-    schema = Schema.from_frame(rows_of(written(tmp_path, text)))
-    assert (schema.names, schema.carry, schema.notes) == (("age", "job"), (), ())
+    """Semicolons, bars, a mark at the beginning, cells with line breaks and blank lines are no problem."""
+    for mark in ";|":
+        text = f'\ufeffage{mark}job\n20{mark}nurse\n\n31{mark}"clerk,\nhalf time"\n45{mark}nurse\n'
+        schema = Schema.from_frame(rows_of(written(tmp_path, text)))
+        assert (schema.names, schema.carry, schema.notes) == (("age", "job"), (), ())
 
 
 def test_whole_numbers_with_gaps_come_back_from_a_file(tmp_path: Path) -> None:

@@ -106,6 +106,31 @@ def test_codes_and_grades_are_named() -> None:
         Schema.from_frame(frame, kinds={"ages": "category"})
 
 
+def test_types_of_pandas_say_what_is_a_level() -> None:
+    """A category of numbers, intervals with an order or without one: the people of the table fit."""
+    age = [20, 30, 41, 55] * 10
+    bands = pd.cut(pd.Series(age), [0, 25, 50, 100])
+    frame = pd.DataFrame({"age": age, "code": pd.Categorical([1, 2, 2, 3] * 10), "band": bands})
+    frame["group"] = bands.cat.as_unordered()
+    frame["member"] = pd.Categorical(["yes", "no"] * 20)  # texts are read as texts
+    frame["step"] = pd.Categorical([0.5, 1.0, 1.5, 0.5] * 10)  # no level is a fraction
+    schema = Schema.from_frame(frame)
+    assert schema.feature("code") == Category("code", ("1", "2", "3"))
+    assert schema.feature("band") == Ordinal("band", ("(0, 25]", "(25, 50]", "(50, 100]"))
+    assert schema.feature("group") == Category("group", ("(0, 25]", "(25, 50]", "(50, 100]"))
+    assert (schema.feature("member"), type(schema.feature("step"))) == (YesNo("member"), Number)
+    assert schema.problems(frame) == ()
+    with pytest.raises(InvalidInput, match="the values of step must be texts or whole numbers to be levels"):
+        Schema.from_frame(frame, kinds={"step": "ordinal"})
+
+
+def test_tiny_numbers_are_compared_without_warnings(recwarn: pytest.WarningsRecorder) -> None:
+    """Deviations whose squares are lost to underflow say nothing about other columns."""
+    frame = pd.DataFrame({"a": [1e-300, 2e-300, 4e-300], "b": [2e-300, 4e-300, 8e-300]})
+    assert Schema.from_frame(frame).notes == ()
+    assert not recwarn.list
+
+
 def test_columns_that_say_the_same_are_noted() -> None:
     """A column that is another one turned round or in another unit is one too many."""
     frame = pd.DataFrame({"approve": [0, 1, 1, 0, 1], "reject": [1, 0, 0, 1, 0], "age": [20, 30, 25, 61, 44]})

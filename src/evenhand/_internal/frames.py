@@ -66,6 +66,10 @@ class FrameTable(ABC):
         """The levels of a column whose type says that they are ordered, lowest first; None of any other."""
         return None
 
+    def is_category(self, name: Any) -> bool:
+        """Whether a column's type says that its values are levels."""
+        return False
+
     @abstractmethod
     def array(self) -> Any:
         """All values, (rows, columns)."""
@@ -88,14 +92,27 @@ class NamedFrame(FrameTable):
         return tuple(map(str, getattr(self.frame, "index", range(len(self)))))
 
     def column(self, name: Any) -> list[Any]:
-        return list(self.frame[name].to_list())
+        column = self.frame[name]
+        return _with_texts(column.to_list(), getattr(column, "dtype", None))
 
     def levels(self, name: Any) -> list[Any] | None:
         dtype = self.frame[name].dtype
-        return list(dtype.categories.to_list()) if getattr(dtype, "ordered", False) is True else None  # by pandas
+        is_ordered = getattr(dtype, "ordered", False) is True  # by pandas
+        return _with_texts(dtype.categories.to_list(), dtype) if is_ordered else None
+
+    def is_category(self, name: Any) -> bool:
+        return str(self.frame[name].dtype) == "category"  # by pandas
 
     def array(self) -> Any:
         return self.frame.to_numpy()
+
+
+def _with_texts(values: list[Any], dtype: Any) -> list[Any]:
+    """Values of pandas, intervals such as those of `pandas.cut` and periods as their texts."""
+    kind = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    if not str(kind).startswith(("interval", "period")):
+        return list(values)
+    return [str(value) if type(value).__name__ in ("Interval", "Period") else value for value in values]
 
 
 class ArrowTable(FrameTable):

@@ -12,11 +12,7 @@ from evenhand.errors import InvalidInput
 from evenhand.history.log_columns import LogColumns
 from evenhand.history.tables import RawTable
 from evenhand.schema import YesNo
-from evenhand.schema.rows import as_number, is_missing, numeral, shown
-
-BLANKS = ("n/a", "#n/a", "na", "<na>", "nan", "null", "none")
-"""Texts that stand for a missing number or outcome, in any case; as a level of a category they stand for themselves."""
-
+from evenhand.schema.rows import BLANKS, as_number, is_missing, numeral, shown
 
 @dataclass
 class RowAnswer:

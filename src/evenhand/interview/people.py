@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from evenhand._internal.arrays import Floats
-from evenhand._internal.frames import FrameTable, read_frame_file
+from evenhand._internal.frames import FILES, FrameTable, read_frame_file
 from evenhand.errors import InvalidInput
 from evenhand.schema import Category, Feature, Number, Ordinal, Schema, YesNo
 from evenhand.schema.encoded_rows import is_replaced
-from evenhand.schema.rows import DoesNotFit, numeral
+from evenhand.schema.rows import NUMERAL, DoesNotFit, numeral
 
-SEPARATORS = (",", ";", "\t")  # Accepted separators; the most frequent one in the header is used.
+SEPARATORS = (",", ";", "\t", "|")  # Accepted separators; the most frequent one in the header is used.
 MOST_COMPLAINTS = 10  # Maximum number of problems in an error message.
 
 
@@ -51,14 +51,18 @@ class CsvTable:
 
 
 def read_table(text: Iterable[str], columns: Sequence[str], name: str) -> CsvTable:
-    """Read lines of values separated by commas, semicolons or tabs; the first must name each of these columns once."""
+    """Read lines of values separated by commas, semicolons, tabs or bars, below a header with each of these columns."""
     try:
         lines_of_text = list(text)
         separator = max(SEPARATORS, key="".join(lines_of_text[:1]).count)
         reader = csv.reader(lines_of_text, strict=True, delimiter=separator)
         ends = [(line, reader.line_num) for line in reader]
-    except (csv.Error, UnicodeDecodeError) as error:
+    except csv.Error as error:
         raise InvalidInput(f"{name} must be a CSV file in UTF-8: {error}") from None
+    except UnicodeDecodeError:
+        raise InvalidInput(
+            f"{name} must be a CSV file in UTF-8, or end in {', '.join(FILES)}: got other bytes"
+        ) from None
     # A value may hold line breaks: a line begins after the one before it ends.
     starts = [1, *(end + 1 for _, end in ends)]
     lines = [(start, line) for start, (line, _) in zip(starts, ends, strict=False) if line]
@@ -132,6 +136,9 @@ def load_columns(path: str | os.PathLike[str]) -> dict[str, list[Any]]:
             table = read_table(file, (), os.fspath(path))
     except OSError as error:
         raise InvalidInput(f"{os.fspath(path)} cannot be read: {error.strerror}") from None
+    if all(NUMERAL.fullmatch(name) for name in table.header):
+        got = ", ".join(table.header)
+        raise InvalidInput(f"{table.name}: the first line must have the names of columns, got the numbers {got}")
     for number, name in enumerate(table.header):
         if not name:
             raise InvalidInput(f"{table.name}: the header must name every column, got no name for column {number + 1}")

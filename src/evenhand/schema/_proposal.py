@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from evenhand._internal.arrays import Floats
-from evenhand._internal.checks import check_one_of
-from evenhand._internal.frames import as_frame
 from evenhand.errors import InvalidInput
-from evenhand.schema._coordinate import UNKNOWN, as_level
+from evenhand.schema._columns import Columns
+from evenhand.schema._coordinate import UNKNOWN
 from evenhand.schema.category import Category, Ordinal
 from evenhand.schema.date import Date, as_day
 from evenhand.schema.features import Feature
 from evenhand.schema.number import Number
-from evenhand.schema.rows import ID, as_number, is_missing, shown
+from evenhand.schema.rows import BLANKS, ID, as_number, is_missing, shown
 from evenhand.schema.yes_no import YesNo
 
 RARE = 0.01
@@ -32,8 +32,7 @@ MOST_LEVELS = 12
 FEW_VALUES = 12
 """Whole numbers with no more different values than this may be codes or grades."""
 
-GROUPED = re.compile(r"[+-]?\d{1,3}([.,' ]\d{3})+([.,]\d+)?", re.ASCII)
-"""Numerals whose digits stand in groups, such as 1,250.00 and 1.250,00: which is which, nobody can tell."""
+SHORTEST = 1e-150  # Deviations of a column whose squares are not lost to underflow.
 
 SAME = 1.0 - 1e-9
 """Columns with at least this correlation, of either sign, say the same."""
@@ -41,6 +40,16 @@ SAME = 1.0 - 1e-9
 MAY_BE_CODES = 'few different whole numbers: if they are codes, say kinds={column: "category"}; if grades, "ordinal"'
 
 LATER_DATES = "later dates do not fit: set a later end, or clip=True"
+
+NUMERAL = re.compile(r"[+-]?[$€£]?\s?\.?\d([\d.,'’]|\s(?=\d{3}))*([eE][+-]?\d+)?\s?[%$€£]?", re.ASCII)
+"""A number written as text, perhaps with a unit and with digits in groups, such as 1,250.00 and 1.250,00: which is
+which, nobody can tell."""
+
+OTHER_DATE = re.compile(r"\d{4}[./]\d{1,2}[./]\d{1,2}|\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})")
+"""A date that is not in ISO form."""
+
+PLACEHOLDERS = {*BLANKS, "missing", "?", "-", "--", "."} - {"none"}
+"""Levels that may stand for a missing value, in lower case; "none" is more often a value."""
 
 
 @dataclass(frozen=True)
@@ -61,15 +70,6 @@ class Proposal:
     features: list[Feature]
     carry: list[str]
     notes: list[Note]
-
-
-@dataclass(frozen=True)
-class Columns:
-    """The columns of a table, the levels of those that have an order, and those that hold codes."""
-
-    values: dict[str, Sequence[object]]
-    orders: dict[str, list[str]]
-    codes: set[str]
 
 
 def propose(table: Columns, carry: Iterable[str]) -> Proposal:
@@ -118,11 +118,13 @@ def _feature(name: str, values: Sequence[object], table: Columns) -> tuple[Featu
         return YesNo(name, missing=missing), []
     if len(numbers) == len(known):
         return _number(name, numbers, missing, rows=len(values), counted=not isinstance(known[0], float | np.floating))
-    if all(as_day(value) is not None for value in known) and name not in table.codes:
-        days = [day.isoformat() for value in known if (day := as_day(value)) is not None]
-        if min(days) == max(days):
-            return None, [f"one day only, {days[0]}; carried, not used"]
-        return Date(name, low=min(days), high=max(days), missing=missing), [LATER_DATES]
+    if name not in table.codes:
+        days = [day for value in known if (day := as_day(value)) is not None]
+        other = [text for text in texts if as_day(text) is None and OTHER_DATE.fullmatch(text.strip())]
+        if len(days) == len(known):
+            return _date(name, days, missing)
+        if len(days) + len(other) == len(known):
+            return None, [f"dates such as {shown(other[0])}; carried: write them as 2026-03-31 to use them"]
     if len(texts) == len(known):
         return _category(name, texts, missing, rows=len(values), are_codes=name in table.codes)
     return None, [_mixed(known)]
@@ -133,6 +135,23 @@ def _is_yes_no(known: Sequence[Any]) -> bool:
     if all(isinstance(value, str) for value in known):
         return {value.lower() for value in known} in ({"yes", "no"}, {"true", "false"}, {"y", "n"})
     return all(isinstance(value, bool | np.bool_) or as_number(value) in (0.0, 1.0) for value in known)
+
+
+def _date(name: str, days: list[datetime.date], missing: Any) -> tuple[Feature | None, list[str]]:
+    low, high = min(days), max(days)
+    if low == high:
+        return None, [f"one day only, {low}; carried, not used"]
+    code = _far_end(sorted({float(day.toordinal()) for day in days}), _begins_or_ends_a_year)
+    notes = [] if code is None else [_may_be_missing(str(_day(code)), days.count(_day(code)))]
+    return Date(name, low=low.isoformat(), high=high.isoformat(), missing=missing), [*notes, LATER_DATES]
+
+
+def _day(ordinal: float) -> datetime.date:
+    return datetime.date.fromordinal(int(ordinal))
+
+
+def _begins_or_ends_a_year(ordinal: float) -> bool:
+    return (_day(ordinal).month, _day(ordinal).day) in ((1, 1), (12, 31))
 
 
 def _number(
@@ -152,10 +171,13 @@ def _number(
     if math.isinf(high - low):
         return None, [*notes, f"numbers from {low:g} to {high:g}, too far apart to use; carried"]
     feature = Number(name, low=low, high=high, integer=integer, scale="auto", missing=missing).fitted(finite)
-    code = _code(distinct)
+    code = _far_end(distinct, _looks_like_a_code)
     if code is not None:
-        count = f"{numbers.count(code)} row{'s' * (numbers.count(code) > 1)}"
-        notes.append(f"{shown(code)} in {count} may stand for a missing value: make it missing in the table, if so")
+        notes.append(_may_be_missing(shown(code), numbers.count(code)))
+    elif integer and all(_is_written_date(number) for number in distinct):
+        notes.append(f"whole numbers such as {shown(numbers[0])} look like dates: make them dates in the table, if so")
+    elif counted and len(distinct) == rows > FEW_VALUES:
+        notes.append("a different whole number in every row: if it is an id, carry it")
     elif whole and 2 < len(distinct) <= FEW_VALUES and len(finite) > 2 * FEW_VALUES:
         notes.append(MAY_BE_CODES)
     return feature, notes
@@ -169,23 +191,38 @@ def _is_id(name: str, numbers: Sequence[float]) -> bool:
     return len(numbers) > FEW_VALUES and list(numbers) == [numbers[0] + n for n in range(len(numbers))]
 
 
-def _code(distinct: Sequence[float]) -> float | None:
-    """An end of the range that looks like a code for "missing", farther off than the others reach.
+def _may_be_missing(value: str, count: int) -> str:
+    rows = f"{count} row{'s' * (count > 1)}"
+    return f"{value} in {rows} may stand for a missing value: make it missing in the table, if so"
 
-    One digit repeated, or a one with three zeros or more.
 
-    >>> _code([0.0, 12.0, 50.0, 999.0]), _code([-99.0, 1.0, 2.0]), _code([0.0, 800.0, 999.0])
-    (999.0, -99.0, None)
-    >>> _code([0.0, 4000.0, 1_000_000.0]), _code([0.0, 60.0, 100.0, 1000.0]), _code([0.0, 800.0, 1000.0])
-    (1000000.0, 1000.0, None)
+def _looks_like_a_code(number: float) -> bool:
+    """Whether it is one digit repeated, or a one with three zeros or more."""
+    digits = str(int(abs(number)))
+    repeats = len(set(digits)) == 1 and digits[0] in "6789" and (len(digits) > 1 or number < 0)
+    return repeats or (len(digits) > 3 and float(digits) == 10.0 ** (len(digits) - 1))
+
+
+def _is_written_date(number: float) -> bool:
+    """Whether a whole number is a date of the years 1900 to 2100 in digits, as 20260331."""
+    try:
+        return 1900 <= datetime.datetime.strptime(str(int(number)), "%Y%m%d").year <= 2100
+    except ValueError:
+        return False
+
+
+def _far_end(distinct: Sequence[float], is_odd: Callable[[float], bool]) -> float | None:
+    """An odd end of the range that is farther off than the others reach: perhaps a code for "missing".
+
+    >>> _far_end([0.0, 12.0, 50.0, 999.0], _looks_like_a_code), _far_end([-99.0, 1.0, 2.0], _looks_like_a_code)
+    (999.0, -99.0)
+    >>> _far_end([0.0, 60.0, 100.0, 1000.0], _looks_like_a_code), _far_end([0.0, 800.0, 999.0], _looks_like_a_code)
+    (1000.0, None)
     """
     if len(distinct) < 3:
         return None
     for end, nearest, farthest in ((*distinct[:-3:-1], distinct[0]), (*distinct[:2], distinct[-1])):
-        digits = str(int(abs(end)))
-        repeats = len(set(digits)) == 1 and digits[0] in "6789" and (len(digits) > 1 or end < 0)
-        looks = repeats or (len(digits) > 3 and float(digits) == 10.0 ** (len(digits) - 1))
-        if looks and abs(end - nearest) > abs(nearest - farthest):
+        if is_odd(end) and abs(end - nearest) > abs(nearest - farthest):
             return end
     return None
 
@@ -213,7 +250,8 @@ def _category(
     counts = Counter(texts)
     numerals = [text for text in counts if _is_numeral(text) and not are_codes]
     if len(numerals) == len(counts) and len(counts) > 2:
-        return None, [f"numbers written as text, such as {shown(texts[0])}; carried: make them numbers to use them"]
+        use = 'make them numbers, or say kinds={column: "category"}, to use them'
+        return None, [f"numbers written as text, such as {shown(texts[0])}; carried: {use}"]
     if len(numerals) > len(counts) / 2 and len(counts) > 2:
         return None, [_mixed([*numerals[:1], *(text for text in counts if not _is_numeral(text))])]
     if len(counts) > max(MOST_LEVELS, len(texts) / 2):
@@ -226,6 +264,7 @@ def _category(
         return None, [f"{len(counts):,} levels, none with {RARE:.0%} of the rows; carried, not used"]
     feature = Category(name, tuple(sorted(levels)), other="other" if rare else None, missing=missing)
     notes = [f"{len(rare)} rare levels count as 'other': {', '.join(map(shown, rare[:3]))}"] if rare else []
+    notes += [_may_be_missing(shown(level), counts[level]) for level in levels if level.lower() in PLACEHOLDERS]
     spellings = {level.strip().lower() for level in counts}
     if len(spellings) < len(counts):
         notes.append("some levels differ only in case or blanks")
@@ -233,18 +272,20 @@ def _category(
 
 
 def _is_numeral(text: str) -> bool:
-    if GROUPED.fullmatch(text):
-        return True
-    try:
-        return math.isfinite(float(text.replace(",", ".")))
-    except ValueError:
-        return False
+    """Whether a text writes a number, perhaps with separators and a unit.
+
+    >>> [_is_numeral(text) for text in ("1,5", "21%", "$ 1,200.50", "1 250", "-3e5", "12 34", "3a", "nan")]
+    [True, True, True, True, True, False, False, False]
+    """
+    return NUMERAL.fullmatch(text.strip()) is not None
 
 
 def _mixed(known: Sequence[Any]) -> str:
     """The note on a column with values of several kinds."""
     first = known[0]
     other = next((value for value in known if type(value) is not type(first)), known[-1])
+    if type(other) is type(first) and not isinstance(first, str):
+        return f"values such as {shown(first)} cannot be used; carried"
     return (
         f"values of several kinds, such as {shown(first)} and {shown(other)}; carried: make them one kind to use them"
     )
@@ -256,9 +297,10 @@ def _same_columns(features: Sequence[Feature], columns: Mapping[str, Sequence[ob
     for feature in features:
         if isinstance(feature, Number | YesNo) and feature.missing is None:
             column = np.array([float(feature.read(value, clip=True)) for value in _finite(columns[feature.name])])
-            if len(column) == len(columns[feature.name]) and np.ptp(column) > 0.0:
+            length = float(np.linalg.norm(column := column - np.mean(column)))
+            if len(column) == len(columns[feature.name]) and length > SHORTEST:
                 names.append(feature.name)
-                table.append((column - np.mean(column)) / np.linalg.norm(column - np.mean(column)))
+                table.append(column / length)
     if len(table) < 2:
         return []
     same: Floats = np.triu(np.abs(np.array(table) @ np.array(table).T) >= SAME, 1)
@@ -268,62 +310,3 @@ def _same_columns(features: Sequence[Feature], columns: Mapping[str, Sequence[ob
 
 def _finite(values: Sequence[Any]) -> list[Any]:
     return [value for value in values if isinstance(value, str) or math.isfinite(float(value))]
-
-
-def columns_of(frame: Any, kinds: Mapping[str, str]) -> Columns:
-    """The columns of a data frame or of a list of dicts. kinds: see `Schema.from_frame`."""
-    table = _columns(frame)
-    n_rows = len(next(iter(table.values.values()), ()))
-    if n_rows < 2:
-        raise InvalidInput(f"a table must have at least 2 rows to propose a schema, got {n_rows}")
-    for name, kind in kinds.items():
-        if name not in table.values:
-            raise InvalidInput(f"kinds must name columns of the table, got {shown(name)}")
-        check_one_of(f"the kind of {name}", kind, (Category.kind, Ordinal.kind))
-        if kind == Category.kind:
-            table.orders.pop(name, None)
-            table.codes.add(name)
-        elif name not in table.orders:
-            table.orders[name] = _in_order(table.values[name])
-        table.values[name] = _as_levels(table.values[name])
-    return table
-
-
-def _columns(frame: Any) -> Columns:
-    table = as_frame(frame, "frame")
-    if table is not None:
-        names = table.names
-        _check_names(names)
-        columns: dict[str, Sequence[object]] = {name: table.column(name) for name in names}
-        orders = {name: _as_levels(levels) for name in names if (levels := table.levels(name)) is not None}
-        return Columns(columns | {name: _as_levels(columns[name]) for name in orders}, orders, set())
-    if isinstance(frame, Sequence) and not isinstance(frame, str) and all(isinstance(row, Mapping) for row in frame):
-        names = list(dict.fromkeys(name for row in frame for name in row))
-        if frame:
-            _check_names(names)
-        return Columns({name: [row.get(name) for row in frame] for name in names}, {}, set())
-    raise InvalidInput(f"frame must be a data frame of pandas, polars or Arrow, or a list of dicts, got {shown(frame)}")
-
-
-def _as_levels(values: Sequence[Any]) -> list[Any]:
-    """Values as the texts of levels; missing ones as they are."""
-    return [value if is_missing(value) else as_level(value) or str(value) for value in values]
-
-
-def _in_order(values: Sequence[Any]) -> list[str]:
-    """The different values in order, as levels: numbers by size, texts by the alphabet."""
-    known = [value for value in values if not is_missing(value)]
-    numbers = {number: value for value in known if (number := as_number(value)) is not None}
-    if all(as_number(value) is not None for value in known):
-        return _as_levels([numbers[number] for number in sorted(numbers)])
-    return sorted(set(_as_levels(known)))
-
-
-def _check_names(names: Sequence[object]) -> None:
-    if not names:
-        raise InvalidInput("a table must have at least 1 column, got none")
-    for name in names:
-        if not isinstance(name, str) or not name.strip():
-            raise InvalidInput(f"the names of columns must be texts, got {shown(name)}")
-        if names.count(name) > 1:
-            raise InvalidInput(f"the names of columns must be unique, got {name!r} {names.count(name)} times")

@@ -25,6 +25,9 @@ from evenhand.errors import ExtraColumns, InvalidInput
 
 SHOWN = 50  # How many problems an error message lists.
 NUMERAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+BLANKS = ("n/a", "#n/a", "na", "<na>", "nan", "null", "none")
+"""Texts that stand for a missing number in tables, in any case; as a level of a category they stand for themselves."""
+
 ID = "id"
 """The carried column that holds the ids of candidates."""
 
@@ -343,7 +346,7 @@ def shown(value: object) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     try:
-        text = repr(value)
+        text = repr(value).replace("\n", " ")  # frames have a line for each row
     except ValueError:  # a whole number of more digits than Python writes
         return "a number of thousands of digits"
     return text if len(text) <= 60 else f"{text[:57]}..."

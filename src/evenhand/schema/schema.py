@@ -19,9 +19,10 @@ from evenhand._internal.atomic_write import atomic_write
 from evenhand._internal.checks import check_bool
 from evenhand._internal.frames import ArrowStream, Frame
 from evenhand.errors import DamagedFile, InvalidInput, NewerFile
+from evenhand.schema._columns import columns_of
 from evenhand.schema._explain import explain
 from evenhand.schema._files import FORMAT, read_content, read_json, version_of, write_feature
-from evenhand.schema._proposal import Note, columns_of, propose
+from evenhand.schema._proposal import Note, propose
 from evenhand.schema._text import text_of
 from evenhand.schema.effects import Ends, InteractionSigns, MetricExplanation
 from evenhand.schema.encoded_rows import EncodedRows, OnInvalid, blocks_of, decode_rows, encode_rows, read_columns
@@ -95,6 +96,8 @@ class Schema:
         for feature in self.features:
             if not isinstance(feature, Number | Category | YesNo | Ordinal | Date):
                 raise InvalidInput(f"a feature must be a {NAMES}, got {shown(feature)}")
+        if intercept and INTERCEPT in self.names:
+            raise InvalidInput(f"a feature must not be called {INTERCEPT!r}, as the constant coordinate is: rename it")
         columns = (*self.names, *self.carry)
         for names, what in ((self.names, "feature"), (self.coordinates, "coordinate"), (columns, "column")):
             if len(set(names)) < len(names):
@@ -301,7 +304,7 @@ class Schema:
         own, "unknown". `print(schema)` shows it, with notes on what to look at; change it with `replace` and `without`,
         or save it and edit the JSON.
 
-        >>> table = [{"age": 20 + 7 * n % 30, "job": ("clerk", "nurse")[n % 2], "member": n > 9} for n in range(30)]
+        >>> table = [{"age": 20 + 7 * n % 30, "job": ("clerk", "nurse")[n % 2], "member": n > 9} for n in range(40)]
         >>> print(Schema.from_frame(table))
         feature  kind      values           missing
         age      number    20 to 50, whole  refused

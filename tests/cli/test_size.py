@@ -47,6 +47,7 @@ def test_it_tells_structure_unfair_pairs_answers_times_and_an_interview(
     assert "full: any two features may interact" in lines["structure"]
     assert lines["reviews"].endswith("1 of the 6 pairs of a decision")
     assert "of 3 simulated worlds" in written.out
+    assert "50% interval" in written.out
     (_, first, low, high), (whole, *_) = _numbers(lines["week 1"]), _numbers(lines["together"])
     assert low <= first <= high
     assert whole >= first
@@ -74,6 +75,7 @@ def test_people_of_a_file_take_the_place_of_made_up_ones(
         (("nowhere.json", *PLAN), "nowhere.json cannot be read: No such file or directory"),
         ((*PLAN, "--candidates", "1"), "candidates must be a whole number >= 2, got 1"),
         ((*PLAN, "--reviews", "-1"), "reviews must be a whole number >= 0, got -1"),
+        ((*PLAN, "--reviews", "7"), "reviews must be <= 6, the pairs of a decision, got 7"),
         ((*PLAN, "--seconds", "0"), "seconds must be a number > 0, got 0"),
         ((*PLAN, "--epsilon", "2"), "epsilon must be"),
     ],
@@ -123,3 +125,5 @@ def test_answers_are_needed_until_no_later_week_has_an_unfair_pair(counts: tuple
     """Two decisions a week, five answers each, three weeks: a quiet week before a bad one does not count."""
     options = Namespace(decisions_a_week=2, reviews=5, weeks=3)
     assert answers_needed(options, Forecast((counts,))) == sentence
+    options.reviews = 0
+    assert answers_needed(options, Forecast((counts,))).startswith("none")

@@ -28,9 +28,13 @@ def bandit(d: int, *, capacity: int = 2, seed: int = 0) -> eh.FairBandit:
 
 
 def test_the_interval_leaves_a_tenth_on_either_side() -> None:
-    """Of nine worlds, the first and the last: a tenth one lies below the first with probability 1/10."""
+    """Of nine worlds, the first and the last: a tenth one lies below the first with probability 1/10.
+
+    Fewer cannot say as much: a fourth one lies between three with probability one half.
+    """
     forecast = Forecast(tuple((count, 0) for count in (8, 1, 7, 3, 2, 9, 4, 6, 5)))
     assert (forecast.lower, forecast.expected, forecast.upper) == (1.0, 5.0, 9.0)
+    assert [Forecast(((1,),) * n).coverage for n in (1, 3, 8, 9, 20)] == [0.0, 0.5, 7 / 9, 0.8, 0.8]
 
 
 def test_weeks_add_up_in_every_world() -> None:

@@ -78,7 +78,9 @@ def run_size(options: argparse.Namespace) -> None:
     from evenhand.interview.profiles import chosen_differences
     from evenhand.interview.sizing import Budget, size
 
-    schema = load_schema(options.schema)
+    schema, pairs = load_schema(options.schema), options.candidates * (options.candidates - 1) // 2
+    if options.reviews > pairs:
+        raise InvalidInput(f"reviews must be <= {pairs}, the pairs of a decision, got {options.reviews}")
     if options.people is None:
         people = made_up_people(schema, max(MADE_UP, 2 * options.candidates), np.random.default_rng(options.seed))
     else:
@@ -159,7 +161,7 @@ def weekly(options: argparse.Namespace, forecast: Forecast, epsilon: float) -> l
     rows += [("together", forecast)] if options.weeks > 1 else []
     title = f"Pairs unfair by more than {100 * epsilon:g} points, of {worlds} simulated worlds:"
     lines = [f"{name:{NAME}}{part.expected:10,.0f}   {part.lower:,.0f} to {part.upper:,.0f}" for name, part in rows]
-    return [title, f"{'':{NAME}}{'median':>10}   80% interval", *lines]
+    return [title, f"{'':{NAME}}{'median':>10}   {forecast.coverage:.0%} interval", *lines]
 
 
 def _advice(options: argparse.Namespace, result: Sizing) -> list[str]:
@@ -186,6 +188,8 @@ def answers_needed(options: argparse.Namespace, forecast: Forecast) -> str:
     few = next((week for week in range(options.weeks) if max(weekly[week:]) < 1.0), None)
     if few == 0:
         return "none: fewer than one unfair pair a week is expected from the start"
+    if not answers:
+        return "none come: without reviews nothing is learned"
     if few is not None:
         weeks = f"{few} week{'s' * (few > 1)}"
         return f"about {few * answers:,}, in {weeks}, until fewer than one unfair pair a week is expected"

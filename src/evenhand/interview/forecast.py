@@ -1,4 +1,4 @@
-"""Forecast: the unfair pairs to expect live, by simulation of the review plan in force, with an 80% interval."""
+"""Forecast: the unfair pairs to expect live, by simulation of the review plan in force, with an interval."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from evenhand.interview._simulation import unfair_pairs_live
 from evenhand.interview.plan import ReviewPlan
 from evenhand.interview.question import sample_pairs
 
-COVERAGE = 0.8  # The stated probability of the interval.
+COVERAGE = 0.8  # The stated probability of the interval, from nine worlds on.
 BELIEVED = 0.25  # The share of reviewers drawn from the learner's belief.
 POOL = 40  # Draws of each other kind, from which the plausible ones are taken.
 
@@ -46,13 +46,23 @@ class Forecast:
         return float(np.median(self.unfair_pairs))
 
     @property
+    def coverage(self) -> float:
+        """The probability of the interval: 0.8, and less with fewer than nine worlds, which cannot say more.
+
+        >>> Forecast(((1, 1, 0), (0, 0, 0), (5, 2, 1))).coverage
+        0.5
+        """
+        n = len(self.counts)
+        return min(COVERAGE, (n - 1) / (n + 1))
+
+    @property
     def lower(self) -> float:
-        """The lower end of the 80% interval: fewer come with probability 1/10."""
+        """The lower end of the interval: fewer come with half the probability that it leaves."""
         return self._quantile((1.0 - COVERAGE) / 2.0)
 
     @property
     def upper(self) -> float:
-        """The upper end of the 80% interval: more come with probability 1/10."""
+        """The upper end of the interval: more come with the same probability."""
         return self._quantile((1.0 + COVERAGE) / 2.0)
 
     def _quantile(self, share: float) -> float:

@@ -273,11 +273,11 @@ class Interview:
         return self.bandit.flags_left
 
     def forecast(self, *, plan: ReviewPlan | None = None, draws: int = DRAWS) -> Forecast:
-        """The same by simulation, with an 80% interval: copies of the bandit decide, and are reviewed by the plan.
+        """The same by simulation, with an interval: copies of the bandit decide, and are reviewed by the plan.
 
         plan: by default the interview's own. draws: how many worlds are simulated, each with a reviewer drawn from the
-        belief or from metrics of other kinds that explain the answers as well. Takes seconds to minutes; the result is
-        reproducible.
+        belief or from metrics of other kinds that explain the answers as well; an interval of 80% needs nine. Takes
+        seconds to minutes; the result is reproducible.
         """
         plan = self.plan if plan is None else _check_plan(plan)
         check_whole("draws", draws, least=1)

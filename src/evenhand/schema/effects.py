@@ -122,6 +122,11 @@ class Equivalence:
         ends = (_ratio(made.lower, whole.upper) * span, _ratio(made.upper, whole.lower) * span)
         return cls(comparison, number, _ratio(made.value, whole.value) * span, *ends)
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether anything is known of the amount: not if the bounds allow any."""
+        return self.lower != 0.0 or self.upper != math.inf
+
 
 def _ratio(distance: float, whole: float) -> float:
     return distance / whole if whole > 0.0 and not math.isinf(distance) else math.inf

@@ -48,7 +48,7 @@ def sentences_of(
     sentences += interactions if evident else ()
     for effect in counting:
         sentences += _effect(effect)
-    sentences += [_equivalence(equivalence) for equivalence in equivalences]
+    sentences += [_equivalence(each) for each in equivalences if each.is_limited]
     sentences += () if evident else interactions
     return (*sentences, *(_idle(effect) for effect in idle))
 
@@ -243,12 +243,12 @@ def _equivalence(equivalence: Equivalence) -> str:
 
 
 def between_words(equivalence: Equivalence, unit: str) -> str:
-    """The bounds of the amount, in brackets; "" if there are none."""
+    """The bounds of an amount that is limited, in brackets; "" if they were not asked for."""
     lower, upper = equivalence.lower, equivalence.upper
     if lower is None or upper is None:
         return ""
     if math.isinf(upper):
-        return f" (at least {amount(lower, unit)})" if lower > 0.0 else " (as yet it may be any amount)"
+        return f" (at least {amount(lower, unit)})"
     return f" (between {amount(lower, unit)} and {amount(upper, unit)})"
 
 
@@ -267,8 +267,8 @@ def sentences_of_names(names: Sequence[str], matrix: ArrayLike, *, ends: Ends | 
     counting = [unit for unit in units if unit.distance.value >= NEGLIGIBLE]
     sentences = [f"{_amount_of(unit)} {_makes(unit.distance)}" for unit in counting]
     sentences += [no_limit_from(u.feature.name, 1.0 / u.distance.value) for u in counting if u.distance.value > 1.0]
-    for unit in counting[1:]:
-        sentences.append(_equivalence(Equivalence.of(unit, counting[0].feature, 1.0, counting[0].distance)))
+    same = [Equivalence.of(unit, counting[0].feature, 1.0, counting[0].distance) for unit in counting[1:]]
+    sentences += [_equivalence(each) for each in same if each.is_limited]
     for unit in units[len(counting) :]:
         bounds = "" if unit.distance.lower is None else f"; its distance is {distance_words(unit.distance)}"
         sentences.append(f"{label(unit.feature.name)} makes no difference so far{bounds}.")

@@ -11,6 +11,7 @@ import pytest
 import evenhand as eh
 from evenhand.cli.interview_terminal import InterviewOptions, interview_in_terminal
 from evenhand.cli.main import main
+from evenhand.errors import InvalidInput
 from evenhand.interview.people import load_people
 from evenhand.metrics import BayesPoint, WithoutIntercept
 from tests.support.wide_people import WIDE, csv_of, wide_people
@@ -71,9 +72,23 @@ def test_two_people_side_by_side(command: InterviewOptions) -> None:
     assert "u unfair   a acceptable   ? unsure" in screen
     assert max(len(line) for line in screen.splitlines() if not line.startswith("    bandit")) <= 100
     assert "still unknown" in screen
-    assert "unfair pairs expected in 300 decisions" in screen
+    assert (
+        "unfair pairs expected in 300 decisions,\n                 5 candidates each, 10 of 10 pairs reviewed" in screen
+    )
     assert "Not in the schema, and not shown: name." in screen
     assert "Ada" not in screen
+
+
+def test_what_is_expected_counts_the_plan(command: InterviewOptions) -> None:
+    """One pair of six reviewed: more than if all are. The plan is saved, and must be possible."""
+    _, all_reviewed = _held(replace(command, round_size=4, desk=command.desk.with_name("other.eh")), "q")
+    interview, screen = _held(replace(command, round_size=4, reviews=1), "q")
+    assert "4 candidates each, 1 of 6 pairs reviewed" in screen
+    assert interview.plan == eh.interview.ReviewPlan(4, 1) == eh.Interview.load(command.desk).plan
+    few, many = (float(text.split("if live now")[1].split()[0]) for text in (all_reviewed, screen))
+    assert few < many
+    with pytest.raises(InvalidInput, match="reviews must be <= 6, the pairs of a decision, got 7"):
+        _held(replace(command, round_size=4, reviews=7, desk=command.desk.with_name("third.eh")), "q")
 
 
 def test_values_are_shown_in_full_with_their_units(command: InterviewOptions) -> None:
@@ -312,6 +327,8 @@ def test_bad_options_are_sentences(
     ("options", "message"),
     [
         (["--epsilon", "0.1"], "--epsilon must be 0.05 as in"),
+        (["--round-size", "4"], "--round-size must be 5 as in"),
+        (["--reviews", "11"], "--reviews must be None as in"),
         (["--capacity", "3"], "--capacity must be 1 as in"),
         (["--structure", "diagonal"], "--structure must be full as in"),
         (

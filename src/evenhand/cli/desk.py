@@ -90,7 +90,7 @@ def run_forecast(options: argparse.Namespace) -> None:
     lines = [
         line("desk", f"{options.desk}, after {found.decided:,} decision{'s' * (found.decided != 1)}"),
         line("decisions", f"{plan.candidates} candidates; {options.decisions_a_week} a week"),
-        line("reviews", f"{plan.pairs:,} of the {plan.all_pairs:,} pairs of a decision"),
+        line("reviews", f"{min(plan.pairs or 0, plan.all_pairs):,} of the {plan.all_pairs:,} pairs of a decision"),
         line("people", f"{found.people:,}, of the newest decisions or uploaded for the interview"),
         "",
         *weekly(options, found.forecast, found.epsilon),

@@ -12,10 +12,12 @@ from typing import Any, TextIO
 import numpy as np
 
 from evenhand.bandit.safeguards import Target
+from evenhand.cli.size import plan_of
 from evenhand.errors import InvalidInput
 from evenhand.interview.bandit_of_schema import bandit_of_schema
 from evenhand.interview.interview import EPSILON_OF_PEOPLE, Interview
 from evenhand.interview.people import PeopleTable, load_people, load_schema
+from evenhand.interview.plan import ReviewPlan
 from evenhand.interview.profiles import chosen_differences, rows_of_question
 from evenhand.interview.question import Judgement, Question, steps_in_one
 from evenhand.metrics import ByEvidence, WithoutIntercept
@@ -56,7 +58,10 @@ KEY_OF = {judgement: key for key, judgement in ANSWERS.items()} | {"back": "b", 
 
 @dataclass(frozen=True)
 class InterviewOptions:
-    """The options of the command. All but the last two are fixed when the interview begins."""
+    """The options of the command. All but the last two are fixed when the interview begins.
+
+    round_size, reviews: the candidates of a decision, and how many of its pairs are reviewed, for what is expected.
+    """
 
     schema: Path
     candidates: Path
@@ -71,6 +76,8 @@ class InterviewOptions:
     target_unfair_share: float | None = None
     target: Target | None = None
     differ_in: int | None = None
+    round_size: int | None = None
+    reviews: int | None = None
     max_questions: int | None = None
     reviewer: str | None = None
 
@@ -117,6 +124,7 @@ def _begun(options: InterviewOptions, people: PeopleTable) -> Interview:
         seed=options.seed,
         differ_in=chosen_differences(options.differ_in, len(people.schema.features)),
         features=people.schema,
+        plan=plan_of(options.round_size or ReviewPlan.candidates, options.reviews, ReviewPlan.decisions),
     )
 
 
@@ -134,6 +142,8 @@ def _continued(options: InterviewOptions, people: PeopleTable) -> Interview:
         ("epsilon", options.epsilon, interview.epsilon),
         ("capacity", options.capacity, bandit.capacity),
         ("structure", options.structure and structure_for(last.n_features, options.structure), last.structure),
+        ("round-size", options.round_size, interview.plan.candidates),
+        ("reviews", options.reviews, interview.plan.pairs),
         ("differ-in", options.differ_in, interview.differ_in or 0),
         ("metric", options.metric, "auto" if isinstance(learner, ByEvidence) else type(learner).__name__),
         ("reviewer-error", options.reviewer_error, metric.error_rate),
@@ -190,12 +200,12 @@ def _key(answers: TextIO, screen: TextIO, *, over: bool) -> str:
 
 
 def _summarise(interview: Interview, desk: Path, screen: TextIO) -> None:
-    expected = interview.expected_unfair_pairs
+    expected, plan = interview.expected_unfair_pairs, interview.plan
     done = "No more questions are needed." if interview.done else "Run the same command again to continue."
     lines = [
         *wrapped(
             f"Answers: {len(interview.answers)}, saved in {desk}. Still unknown: {interview.unknown:.0%}. "
-            f"Unfair pairs expected live: {expected:.1f}. {done}"
+            f"Unfair pairs expected live: {expected:.1f}, in {plan.decisions} decisions with {plan.each}. {done}"
         ),
         *wrapped(interview.bandit.promise or ""),
         *wrapped(f"To go live, only {desk} is needed. In Python:"),
@@ -224,11 +234,12 @@ def wrapped(sentence: str) -> list[str]:
 def progress_lines(interview: Interview, number: int) -> list[str]:
     """How much is unknown, the unfair pairs expected, and how many flags can ever come, if that is proved."""
     unknown, left = interview.unknown, interview.flags_left
-    expected = f"{interview.expected_unfair_pairs:.1f} unfair pairs expected in {interview.plan.decisions} decisions"
+    expected = f"{interview.expected_unfair_pairs:.1f} unfair pairs expected in {interview.plan.decisions} decisions,"
     lines = [
         f"Question {number}",
         f"  still unknown  [{bar(unknown)}] {unknown:.0%}",
         f"  if live now    {expected}",
+        f"                 {interview.plan.each}",
     ]
     return lines if left is None else [*lines, f"  proved         at most {left} decisions can ever be flagged"]
 

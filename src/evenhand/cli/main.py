@@ -149,6 +149,15 @@ def _add_interview(parser: argparse.ArgumentParser) -> None:
         "schema has more than 8 features, else 0)",
     )
     parser.add_argument(
+        "--round-size",
+        type=at_least(2, "round-size"),
+        metavar="K",
+        help="candidates in a decision, for what is expected live (5)",
+    )
+    parser.add_argument(
+        "--reviews", type=at_least(0, "reviews"), metavar="R", help="pairs of a decision reviewed, for the same (all)"
+    )
+    parser.add_argument(
         "--max-questions", type=at_least(0, "max-questions"), metavar="N", help="maximum number of questions"
     )
     parser.add_argument("--reviewer", metavar="NAME", help="who answers")

@@ -12,6 +12,7 @@ from evenhand.cli._options import at_least, seconds
 
 if TYPE_CHECKING:
     from evenhand.interview.forecast import Forecast
+    from evenhand.interview.plan import ReviewPlan
     from evenhand.interview.sizing import Sizing
     from evenhand.schema import Schema
 
@@ -74,13 +75,11 @@ def run_size(options: argparse.Namespace) -> None:
     from evenhand.interview.interview import EPSILON_OF_PEOPLE
     from evenhand.interview.made_up_people import made_up_people
     from evenhand.interview.people import load_people, load_schema
-    from evenhand.interview.plan import ReviewPlan
     from evenhand.interview.profiles import chosen_differences
     from evenhand.interview.sizing import Budget, size
 
-    schema, pairs = load_schema(options.schema), options.candidates * (options.candidates - 1) // 2
-    if options.reviews > pairs:
-        raise InvalidInput(f"reviews must be <= {pairs}, the pairs of a decision, got {options.reviews}")
+    schema = load_schema(options.schema)
+    plan = plan_of(options.candidates, options.reviews, options.weeks * options.decisions_a_week)
     if options.people is None:
         people = made_up_people(schema, max(MADE_UP, 2 * options.candidates), np.random.default_rng(options.seed))
     else:
@@ -95,7 +94,7 @@ def run_size(options: argparse.Namespace) -> None:
     result = size(
         bandit,
         people,
-        ReviewPlan(options.candidates, options.reviews, options.weeks * options.decisions_a_week),
+        plan,
         epsilon=epsilon,
         questions=max(FEWEST_QUESTIONS, QUESTIONS_PER_COLUMN * schema.n_features),
         differ_in=chosen_differences(None, len(schema.features)),
@@ -112,6 +111,17 @@ def run_size(options: argparse.Namespace) -> None:
         *_advice(options, result),
     ]
     print("\n".join(lines))
+
+
+def plan_of(candidates: int, reviews: int | None, decisions: int) -> ReviewPlan:
+    """The plan, unless a decision has fewer pairs than are to be reviewed; None: all are."""
+    from evenhand.errors import InvalidInput
+    from evenhand.interview.plan import ReviewPlan
+
+    plan = ReviewPlan(candidates, reviews, decisions)
+    if reviews is not None and reviews > plan.all_pairs:
+        raise InvalidInput(f"reviews must be <= {plan.all_pairs:,}, the pairs of a decision, got {reviews:,}")
+    return plan
 
 
 def progress() -> Callable[[float], None]:

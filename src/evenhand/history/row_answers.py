@@ -14,6 +14,7 @@ from evenhand.history.tables import RawTable
 from evenhand.schema import YesNo
 from evenhand.schema.rows import BLANKS, as_number, is_missing, numeral, shown
 
+
 @dataclass
 class RowAnswer:
     """What a row says beside the features."""

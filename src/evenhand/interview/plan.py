@@ -29,6 +29,16 @@ class ReviewPlan:
         check_whole("decisions", self.decisions, least=1)
 
     @property
+    def each(self) -> str:
+        """What each decision is like, in words.
+
+        >>> ReviewPlan(candidates=50, pairs=3).each
+        '50 candidates each, 3 of 1,225 pairs reviewed'
+        """
+        reviewed = self.all_pairs if self.pairs is None else min(self.pairs, self.all_pairs)
+        return f"{self.candidates:,} candidates each, {reviewed:,} of {self.all_pairs:,} pairs reviewed"
+
+    @property
     def all_pairs(self) -> int:
         """The number of pairs in a decision."""
         return self.candidates * (self.candidates - 1) // 2

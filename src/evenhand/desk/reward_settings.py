@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
 from evenhand._internal.checks import check_one_of, refusal
@@ -106,10 +106,6 @@ class RewardSettings:
         """For people: the file by its digest and its size."""
         record = self.to_dict(with_model=False)
         return record if self.model is None else record | {"model_bytes": len(self.model)}
-
-    def without_file(self) -> RewardSettings:
-        """The same, with the digest of the file only."""
-        return replace(self, model=None)
 
 
 def _option_names(kind: str) -> list[str]:

@@ -80,6 +80,18 @@ def test_the_text_names_every_column_and_every_note() -> None:
     assert all(note.text in str(schema) for note in schema.notes)
 
 
+def test_a_column_has_one_line() -> None:
+    """Headers of spreadsheets have line breaks."""
+    text = str(Schema.from_frame([{"age\nin years": age, "to\nsay": None} for age in (20, 31, 45)]))
+    assert text.splitlines()[1].startswith("age in years  number  20 to 46")
+    assert text.splitlines()[2:] == [
+        "carried, not used: to say",
+        "1 feature, 2 coordinates with the intercept",
+        "look at:",
+        "  to say: no values; carried, not used",
+    ]
+
+
 def test_the_proposal_survives_json_and_editing() -> None:
     """Through JSON it is the same schema; a changed line of JSON is another one."""
     schema = Schema.from_frame(pd.DataFrame(table()))

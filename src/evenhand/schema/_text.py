@@ -23,16 +23,21 @@ def text_of(schema: Schema) -> str:
     table = [("feature", "kind", "values", "missing")]
     table += [(f.name, f.kind, _values(f), _missing(f)) for f in schema.features]
     intercept = " with the intercept" if schema.intercept else ""
-    lines = aligned(table)
+    lines = aligned([[_one_line(cell) for cell in row] for row in table])
     if schema.carry:
-        lines.append(f"carried, not used: {', '.join(schema.carry)}")
+        lines.append(_one_line(f"carried, not used: {', '.join(schema.carry)}"))
     lines.append(f"{_count(len(schema.features), 'feature')}, {_count(schema.n_features, 'coordinate')}{intercept}")
     by_text: dict[str, list[str]] = {}
     for note in schema.notes:
         by_text.setdefault(note.text, []).append(note.column)
     if by_text:
-        lines += ["look at:", *(f"  {', '.join(columns)}: {text}" for text, columns in by_text.items())]
+        lines += ["look at:", *(_one_line(f"  {', '.join(columns)}: {text}") for text, columns in by_text.items())]
     return "\n".join(lines)
+
+
+def _one_line(text: str) -> str:
+    """Without the line breaks that headers of spreadsheets have."""
+    return text.replace("\r", "").replace("\n", " ")
 
 
 def _count(number: int, what: str) -> str:

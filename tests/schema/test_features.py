@@ -64,7 +64,7 @@ loose: Any = SimpleNamespace(Number=Number, Category=Category, YesNo=YesNo, Sche
         ),
         (
             lambda: loose.Schema([loose.YesNo("intercept")]),
-            "names of coordinates must be unique, got 'intercept' twice",
+            "a feature must not be called 'intercept', as the constant coordinate is: rename it",
         ),
         (lambda: loose.Schema([loose.YesNo("a")], intercept=1), "intercept must be True or False, got 1"),
         (lambda: loose.Schema([loose.YesNo("a")]).feature("b"), "unknown feature 'b'; the schema has a"),

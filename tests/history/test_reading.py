@@ -336,3 +336,25 @@ def test_past_reviews_and_complaints() -> None:
     ]
     assert log.take([0]).verdicts == log.verdicts
     assert log.take([1]).verdicts == ()
+
+
+def test_verdicts_on_people_who_applied_twice() -> None:
+    """They are named as in the table if it is clear which application is meant, and with the round otherwise."""
+    rows = _rows()
+    rows[7]["who"], rows[12]["who"], rows[13]["who"] = "a2", "a2", "a6"
+    log = read(rows, LogColumns(candidate="who", round="week", chosen="approved", outcome="repaid"), SCHEMA)
+    pairs = [("a5", "a9"), ("a0", "a2"), ("a2", "a6"), ("w2/a2", "a6"), ("a0", "a33"), ("a2", "a39"), ("a2", "w0/a2")]
+    log = log.with_verdicts([{"one": one, "two": two} for one, two in pairs], VerdictColumns("one", "two"))
+    assert [(verdict.first, verdict.second) for verdict in log.verdicts] == [
+        ("w1/a5", "w1/a9"),
+        ("w0/a0", "w0/a2"),
+        ("w2/a2", "w2/a6"),
+        ("w0/a0", "w6/a33"),
+    ]
+    assert [row.place for row in log.refused] == ["verdicts, row 2", "verdicts, row 5", "verdicts, row 6"]
+    assert "'a2' and 'a6' must have been in one round together" in str(log.refused[0])
+    assert "got 2 rounds; put the round in front" in str(log.refused[0])
+    *rounds, apart = log.records()
+    assert [one["id"] for one in rounds[1]["candidates"]] == ["a5", "a6", "a2", "a8", "a9"]
+    assert set(rounds[0]["rewards"]) == {"a0", "a1"}
+    assert apart["probabilities"] == {"a0": 1.0, "a33": 0.0}

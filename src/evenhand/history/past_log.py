@@ -73,6 +73,7 @@ class PastLog:
     capacities: Indices
     """(n,), how many a policy may choose in each round. It must not depend on who was chosen."""
     ids: tuple[str, ...]
+    """(N,), unique; of the form "round/id" if somebody was in several rounds."""
     names: tuple[str, ...]
     """(n,), of the rounds."""
     schema: Schema | None = None
@@ -83,6 +84,8 @@ class PastLog:
     """Past reviews and complaints."""
     outcome_range: tuple[float, float] | None = None
     """The lowest and the highest outcome there can be, if somebody said so."""
+    people: tuple[str, ...] = ()
+    """(N,), what the table calls each candidate, if ids have the round in front; else nothing."""
 
     @classmethod
     def of(
@@ -214,6 +217,7 @@ class PastLog:
             probabilities=None if self.probabilities is None else self.probabilities[rows],
             capacities=self.capacities[numbers],
             ids=tuple(self.ids[row] for row in rows),
+            people=tuple(self.people[row] for row in rows) if self.people else (),
             names=tuple(self.names[i] for i in numbers),
             verdicts=tuple(verdict for verdict in self.verdicts if {verdict.first, verdict.second} <= ids),
         )

@@ -141,6 +141,7 @@ def _assembled(
     at = {row: place for place, row in enumerate(people.places)}
     known = np.array([answers[row].probability for row in order]) if columns.probability is not None else None
     sizes = [len(members) for members in rounds.values()]
+    ids, own_ids = _ids(rounds, answers)
     log = PastLog(
         contexts=people.contexts[[at[row] for row in order]],
         starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
@@ -148,8 +149,9 @@ def _assembled(
         outcomes=np.array([answers[row].outcome for row in order], dtype=np.float64),
         probabilities=known,
         capacities=np.array(sizes, dtype=np.int64),
-        ids=_ids(rounds, answers),
+        ids=ids,
         names=tuple(rounds),
+        people=own_ids,
         refused=tuple(refused),
         counted_as=tuple(str(replace(value, id=raw.places[int(value.id)])) for value in people.counted_as),
     )
@@ -172,9 +174,9 @@ def _check_kinds(chosen: list[bool], refused: list[RefusedRow], columns: LogColu
         )
 
 
-def _ids(rounds: dict[str, list[int]], answers: list[RowAnswer]) -> tuple[str, ...]:
-    """Ids of candidates in order; with the round in front if somebody was in several."""
-    ids = tuple(answers[row].id for members in rounds.values() for row in members)
-    if len(set(ids)) == len(ids):
-        return ids
-    return tuple(f"{name}/{answers[row].id}" for name, members in rounds.items() for row in members)
+def _ids(rounds: dict[str, list[int]], answers: list[RowAnswer]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Ids of candidates in order; if somebody was in several rounds, with the round in front, and without it."""
+    people = tuple(answers[row].id for members in rounds.values() for row in members)
+    if len(set(people)) == len(people):
+        return people, ()
+    return tuple(f"{name}/{answers[row].id}" for name, members in rounds.items() for row in members), people

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from evenhand._internal.checks import check_share
 from evenhand.errors import InvalidInput
@@ -29,9 +33,10 @@ class PastVerdict:
 class VerdictColumns:
     """The columns of a table of past reviews or complaints, one row for each pair.
 
-    first, second: the ids of two candidates, as in the log. unfair: whether it was found unfair; None if all rows are
-    complaints. reviewer: who said so. gap: the difference in chances that was judged; None takes what the log has:
-    recorded probabilities, or 1 if one of the two was chosen and the other was not.
+    first, second: the ids of two candidates, as in the log or, if it is clear which application is meant, in the table.
+    unfair: whether it was found unfair; None if all rows are complaints. reviewer: who said so. gap: the difference in
+    chances that was judged; None takes what the log has: recorded probabilities, or 1 if one of the two was chosen and
+    the other was not.
     """
 
     first: str
@@ -49,30 +54,53 @@ def with_verdicts(log: PastLog, source: Any, columns: VerdictColumns, *, table: 
     raw = read_raw(source, table=table)
     named = (columns.first, columns.second, columns.unfair, columns.reviewer, columns.gap)
     cells = {name: raw.column(name) for name in named if name is not None}
-    at = {name: row for row, name in enumerate(log.ids)}
+    people = _People(log)
     verdicts, refused = [], [RefusedRow(place, "", (why,)) for place, why in raw.unreadable]
     for row, place in enumerate(raw.places):
         try:
-            verdicts.append(_verdict({name: values[row] for name, values in cells.items()}, columns, log, at))
+            verdicts.append(_verdict({name: values[row] for name, values in cells.items()}, columns, log, people))
         except InvalidInput as error:
             refused.append(RefusedRow(f"verdicts, {place}", "", (str(error),)))
     return replace(log, verdicts=(*log.verdicts, *verdicts), refused=(*log.refused, *refused))
 
 
-def _verdict(cell: dict[str, Any], columns: VerdictColumns, log: PastLog, at: dict[str, int]) -> PastVerdict:
+class _People:
+    """Candidates of a log by their ids, or by what the table calls them if they applied in several rounds."""
+
+    def __init__(self, log: PastLog) -> None:
+        self.rows: dict[str, list[int]] = defaultdict(list)
+        self.rounds = np.repeat(np.arange(len(log)), log.sizes)
+        for names in (log.ids, log.people):
+            for row, name in enumerate(names):
+                self.rows[name].append(row)
+
+    def pair(self, first: str, second: str) -> tuple[int, int]:
+        """The rows of two people: the only ones, or those of the only round that both were in."""
+        for name in (first, second):
+            if name not in self.rows:
+                raise InvalidInput(f"candidates must be in the log, got {name!r}")
+        pairs = [(i, j) for i, j in product(self.rows[first], self.rows[second]) if i != j]
+        if first == second or not pairs:
+            raise InvalidInput(f"a verdict must be about two candidates, got {first!r} twice")
+        together = [(i, j) for i, j in pairs if self.rounds[i] == self.rounds[j]]
+        found = pairs if len(pairs) == 1 else together
+        if len(found) != 1:
+            raise InvalidInput(
+                f"{first!r} and {second!r} must have been in one round together, since they applied in several, got "
+                f"{len(together)} rounds; put the round in front, as in 'round/id'"
+            )
+        return found[0]
+
+
+def _verdict(cell: dict[str, Any], columns: VerdictColumns, log: PastLog, people: _People) -> PastVerdict:
     from evenhand.history.row_answers import number_of, text_of, yes_no
 
-    ids = (text_of(cell[columns.first]), text_of(cell[columns.second]))
-    for name in ids:
-        if name not in at:
-            raise InvalidInput(f"candidates must be in the log, got {name!r}")
-    if ids[0] == ids[1]:
-        raise InvalidInput(f"a verdict must be about two candidates, got {ids[0]!r} twice")
+    i, j = people.pair(text_of(cell[columns.first]), text_of(cell[columns.second]))
     unfair = True if columns.unfair is None else yes_no(columns.unfair, cell[columns.unfair])
     if columns.gap is not None:
         gap = check_share(columns.gap, number_of(cell[columns.gap]))
     else:
         chances = log.chosen if log.probabilities is None else log.probabilities
-        gap = abs(float(chances[at[ids[0]]]) - float(chances[at[ids[1]]]))
+        gap = abs(float(chances[i]) - float(chances[j]))
     reviewer = None if columns.reviewer is None else text_of(cell[columns.reviewer]) or None
-    return PastVerdict(*ids, unfair, gap, reviewer)
+    return PastVerdict(log.ids[i], log.ids[j], unfair, gap, reviewer)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,46 +77,47 @@ def _check_units(outcomes: Floats, most: float) -> None:
 def records_of(log: PastLog) -> Iterator[dict[str, Any]]:
     """The implementation of `PastLog.records`.
 
-    A record's review needs the probabilities of its decision. Where nobody recorded them, they are 1 and 0: what
-    happened. A verdict with another gap, or on people of different rounds, gets a record of these two, whose
-    probabilities differ by its gap. Those on people who were treated the same teach nothing, and are left out.
+    People have the ids of the table, so that a desk knows who applied twice. A record's review needs the probabilities
+    of its decision. Where nobody recorded them, they are 1 and 0: what happened. A verdict with another gap, or on
+    people of different rounds, gets a record of these two, whose probabilities differ by its gap. Those on people who
+    were treated the same teach nothing, and are left out.
     """
     row_of = {name: row for row, name in enumerate(log.ids)}
-    rounds = np.repeat(np.arange(len(log)), log.sizes)
+    rounds, names = np.repeat(np.arange(len(log)), log.sizes), log.people or log.ids
     chances = log.chosen.astype(np.float64) if log.probabilities is None else log.probabilities
-    within: dict[int, list[PastVerdict]] = defaultdict(list)
-    apart: list[PastVerdict] = []
+    within: dict[int, list[dict[str, Any]]] = defaultdict(list)
+    apart: list[tuple[list[int], float, dict[str, Any]]] = []
     for verdict in log.verdicts:
         i, j = row_of[verdict.first], row_of[verdict.second]
-        fits = rounds[i] == rounds[j] and abs(abs(chances[i] - chances[j]) - verdict.gap) < SAME_GAP
-        if verdict.gap > 0.0:
-            (within[int(rounds[i])] if fits else apart).append(verdict)
+        review = _review(verdict, [names[i], names[j]])
+        if verdict.gap == 0.0 or names[i] == names[j]:
+            continue
+        if rounds[i] == rounds[j] and abs(abs(chances[i] - chances[j]) - verdict.gap) < SAME_GAP:
+            within[int(rounds[i])].append(review)
+        else:
+            apart.append((sorted((i, j), key=lambda row: -chances[row]), verdict.gap, review))
     for number, past in enumerate(log):
         if past.outcomes or within[number]:
-            part = slice(log.starts[number], log.starts[number + 1])
-            record = _record(past.ids, past.contexts, chances[part], within[number], {"round": past.name})
-            yield {**record, "rewards": {past.ids[i]: outcome for i, outcome in past.outcomes.items()}}
-    for verdict in apart:
-        higher, lower = sorted((verdict.first, verdict.second), key=lambda name: -chances[row_of[name]])
-        contexts = log.contexts[[row_of[higher], row_of[lower]]]
-        source = {"verdict": [verdict.first, verdict.second]}
-        yield _record((higher, lower), contexts, np.array([verdict.gap, 0.0]), [verdict], source)
+            rows = range(log.starts[number], log.starts[number + 1])
+            record = _record(log, names, rows, chances[rows], within[number])
+            rewards = {names[rows[i]]: outcome for i, outcome in past.outcomes.items()}
+            yield {**record, "rewards": rewards, "source": {"round": past.name}}
+    for pair, gap, review in apart:
+        source = {"verdict": [log.ids[row] for row in pair]}
+        yield {**_record(log, names, pair, np.array([gap, 0.0]), [review]), "source": source}
+
+
+def _review(verdict: PastVerdict, pair: list[str]) -> dict[str, Any]:
+    by = {} if verdict.reviewer is None else {"reviewer": verdict.reviewer}
+    return {"kind": "partial", "unfair" if verdict.unfair else "fair": [pair], **by}
 
 
 def _record(
-    ids: Sequence[str], contexts: Floats, chances: Floats, verdicts: Iterable[PastVerdict], source: dict[str, Any]
+    log: PastLog, names: Sequence[str], rows: Sequence[int], chances: Floats, reviews: list[dict[str, Any]]
 ) -> dict[str, Any]:
-    reviews = [
-        {
-            "kind": "partial",
-            "unfair" if verdict.unfair else "fair": [[verdict.first, verdict.second]],
-            **({} if verdict.reviewer is None else {"reviewer": verdict.reviewer}),
-        }
-        for verdict in verdicts
-    ]
+    """A decision about the candidates in these rows of a log."""
     return {
-        "candidates": [{"id": name, "context": x} for name, x in zip(ids, contexts.tolist(), strict=True)],
-        "probabilities": dict(zip(ids, chances.tolist(), strict=True)),
+        "candidates": [{"id": names[row], "context": log.contexts[row].tolist()} for row in rows],
+        "probabilities": {names[row]: p for row, p in zip(rows, chances.tolist(), strict=True)},
         "reviews": reviews,
-        "source": source,
     }

@@ -91,9 +91,13 @@ def test_a_bandit_and_a_desk_start_warm(table: Path, tmp_path: Path, capsys: pyt
     assert f"learned from {bandit.reward.n_outcomes} outcomes and " in printed  # type: ignore[attr-defined]
     assert eh.Schema.load(tmp_path / "warm.schema.json").n_features == bandit.n_features
     page = str(tmp_path / "report.html")
-    assert run("evaluate", str(table), *OPTIONS, *given, "--desk", str(saved), "--output", page) == 0
+    careful, d = str(tmp_path / "careful.eh"), bandit.n_features
+    eh.FairBandit(d, capacity=2, metric=eh.metrics.KnownMetric(0.1 * np.eye(d)), seed=0).save(careful)
+    desks = ("--desk", str(saved), "--desk", careful)
+    assert run("evaluate", str(table), *OPTIONS, *given, *desks, "--output", page) == 0
     printed = capsys.readouterr().out
-    assert "evenhand, warm.eh" in printed
+    assert "\nevenhand, warm.eh " in printed
+    assert "\nevenhand, careful.eh " in printed
     assert "outcomes already; if later rounds are among them, it looks too good" in printed
     past, url = tmp_path / "past.jsonl", f"sqlite:///{tmp_path / 'l.db'}"
     assert run("export", str(table), *OPTIONS, *given, "--output", str(past)) == 0

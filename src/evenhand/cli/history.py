@@ -37,8 +37,10 @@ def add_history(parser: argparse.ArgumentParser) -> None:
     evaluate.add_argument(
         "--desk",
         type=Path,
+        action="append",
+        default=[],
         metavar="FILE.eh",
-        help="a saved bandit or interview that knows nothing of later rounds: evaluated, and its metric counts",
+        help="a saved bandit or interview that knows nothing of later rounds: evaluated; the first has the metric",
     )
     evaluate.add_argument(
         "--scale",
@@ -178,19 +180,24 @@ def run_evaluate(options: argparse.Namespace) -> None:
     _print_log(log, options)
     past, recent = log.split(options.train)
     policies = default_policies(past, seed=options.seed)
+    own = {f"evenhand, {path.name}": _taught(path, past) for path in options.desk}
     metric = policies["evenhand"] if past.verdicts else fixed_euclidean(log.n_features, scale=options.scale)
-    if options.desk is not None:
-        metric = _saved(options.desk)
-        known = getattr(metric.reward, "n_outcomes", 0)
-        if known:
-            print(f"{options.desk} knew {known} outcomes already; if later rounds are among them, it looks too good")
-        print(f"{options.desk}: {past.warm_up(metric)}")
-        policies = {f"evenhand, {options.desk.name}": metric, **policies}
-    policies["equal probabilities"] = equal_probabilities()
+    metric = next(iter(own.values()), metric)
+    policies = {**own, **policies, "equal probabilities": equal_probabilities()}
     result = evaluate(recent, policies, metric=metric, tolerance=options.tolerance, seed=options.seed)
     result.save_report(options.output, title=f"Past decisions in {Path(options.table).name}, evaluated")
     print(result)
     print(f"written: {options.output}")
+
+
+def _taught(path: Path, past: PastLog) -> FairBandit:
+    """A saved bandit that has learned from the past; says so, and if it may know too much."""
+    bandit = _saved(path)
+    known = getattr(bandit.reward, "n_outcomes", 0)
+    if known:
+        print(f"{path} knew {known} outcomes already; if later rounds are among them, it looks too good")
+    print(f"{path}: {past.warm_up(bandit)}")
+    return bandit
 
 
 def _saved(path: Path) -> FairBandit:

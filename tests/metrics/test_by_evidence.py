@@ -20,6 +20,7 @@ from evenhand.metrics import (
     Learned,
     MetricLearner,
     Pairs,
+    ReviewerReport,
     Score,
     Verdicts,
     default_learner,
@@ -287,7 +288,7 @@ def test_predictions_follow_a_last_resort_that_does_not_play_yet() -> None:
 
 
 def test_a_model_that_predicts_better_reports_on_reviewers() -> None:
-    """What no metric explains is a residual to it, and errors to the others. Until then it adds what it compares."""
+    """What no metric explains is a residual to it, and errors to the others: reports are means weighted by evidence."""
     rng, people = np.random.default_rng(4), {"Ada": MadeUpPerson(np.array([5.0, 0.0, 0.0]), residual=1.0, seed=1)}
     people["Bob"] = MadeUpPerson(np.array([0.0, 5.0, 0.0]), residual=1.0, seed=2)
     learner = ByEvidence([BayesPoint(3, error_rate=None)], last_resort=Score(3))
@@ -297,13 +298,23 @@ def test_a_model_that_predicts_better_reports_on_reviewers() -> None:
         learner.learn(verdicts)
         learner.last_resort.learn(verdicts.take(slice(0, 80)))
     ours, theirs = (each.reviewers() for each in (learner.learners[0], learner.last_resort))
-    behind, ahead = (ByEvidence.from_state(learner.state() | {"lead": lead}) for lead in (6.9, 7.1))
+
+    def report(lead: float, name: str) -> ReviewerReport:
+        return ByEvidence.from_state(learner.state() | {"lead": lead}).reviewers()[name]
+
     for name in people:
-        assert theirs[name].error_rate < 0.05 < ours[name].error_rate
-        deviation, agreement = theirs[name].deviation, theirs[name].agreement
-        assert agreement is not None
-        assert behind.reviewers()[name] == replace(ours[name], deviation=deviation, agreement=agreement)
-        assert ahead.reviewers()[name] == replace(theirs[name], answers=ours[name].answers)
+        own, other, middle = ours[name], theirs[name], report(0.0, name)
+        assert other.error_rate < 0.05 < own.error_rate
+        assert other.agreement is not None
+        assert middle.error_rate == pytest.approx((own.error_rate + other.error_rate) / 2)
+        assert middle.softness == pytest.approx((own.softness + other.softness) / 2)
+        assert (middle.lower, middle.upper) == (min(own.lower, other.lower), max(own.upper, other.upper))
+        assert report(10.0, name).error_rate == pytest.approx(other.error_rate, abs=1e-4)
+        assert report(10.0, name).upper == other.upper
+        assert report(-10.0, name).error_rate == pytest.approx(own.error_rate, abs=1e-4)
+        for lead in (-10.0, 10.0):
+            one = report(lead, name)
+            assert (one.answers, one.deviation, one.agreement) == (own.answers, other.deviation, other.agreement)
 
 
 def test_who_misleads_is_named_whoever_predicts_better() -> None:

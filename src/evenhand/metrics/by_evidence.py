@@ -44,6 +44,10 @@ answers a quarter of a second for 46 features, two seconds for 1,000.
 """
 
 
+UNBELIEVED = 0.05
+"""Intervals of what is reported of reviewers leave out who has less than this share of the evidence."""
+
+
 class ByEvidence(PlayedByAnother):
     """Plays the first learner that no later one beats by more evidence than `margin`, or whose promise stands.
 
@@ -96,14 +100,14 @@ class ByEvidence(PlayedByAnother):
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """The reports of the learner in play, or, if it learns nothing of reviewers, of the first one that does.
 
-        What no metric explains looks like errors to them. So where the last resort has predicted the answers better by
-        `margin`, its reports count, except of those who mislead: it knows a residual. It alone compares reviewers.
+        What no metric explains looks like errors to them. The last resort knows a residual, so errors and softness are
+        the mean of both, weighted by evidence, except of those who mislead. It alone compares reviewers.
         """
         reports = self._of_a_metric()
         if self.last_resort is None:
             return reports
-        modelled, leads = self.last_resort.reviewers(), self._lead > self.margin
-        return {name: _joined(report, modelled.get(name), leads) for name, report in reports.items()}
+        modelled, share = self.last_resort.reviewers(), 1.0 / (1.0 + float(np.exp(-self._lead)))
+        return {name: _joined(report, modelled.get(name), share) for name, report in reports.items()}
 
     def misleading(self) -> frozenset[str | None]:
         """Those who mislead by the reports of a metric."""
@@ -239,13 +243,23 @@ class ByEvidence(PlayedByAnother):
         return twin
 
 
-def _joined(report: ReviewerReport, modelled: ReviewerReport | None, leads: bool) -> ReviewerReport:
-    """A report by a metric's learner with what a model of the reviewer adds, or that model's own if it leads."""
+def _joined(report: ReviewerReport, modelled: ReviewerReport | None, share: float) -> ReviewerReport:
+    """A report by a metric's learner and one by a model of the reviewer, which has this share of the evidence."""
     if modelled is None:
         return report
-    if leads and not report.misleads:
-        return replace(modelled, answers=report.answers)
-    return replace(report, deviation=modelled.deviation, agreement=modelled.agreement)
+    compared = replace(report, deviation=modelled.deviation, agreement=modelled.agreement)
+    if report.misleads:
+        return compared
+    believed = [one for one, weight in ((report, 1.0 - share), (modelled, share)) if weight >= UNBELIEVED]
+    return replace(
+        compared,
+        error_rate=(1.0 - share) * report.error_rate + share * modelled.error_rate,
+        lower=min(one.lower for one in believed),
+        upper=max(one.upper for one in believed),
+        softness=(1.0 - share) * report.softness + share * modelled.softness,
+        softness_lower=min(one.softness_lower for one in believed),
+        softness_upper=max(one.softness_upper for one in believed),
+    )
 
 
 def _log_chance(learner: MetricLearner, verdicts: Verdicts) -> float:

@@ -12,6 +12,7 @@ from evenhand.metrics.score_model.panel import Panel
 from evenhand.metrics.score_model.tuning import ScoreTuning
 
 CREDIBLE = 1.96  # Standard deviations to either side, for 95%.
+ENDS = (0.025, 0.975)
 
 
 def report_on(name: str | None, member: Member, others: Panel, tuning: ScoreTuning) -> ReviewerReport:
@@ -19,13 +20,15 @@ def report_on(name: str | None, member: Member, others: Panel, tuning: ScoreTuni
     logits, sd = member.belief.parameters.table[-1], member.belief.lapse_sd
     middle, width = float(logits.mean()), CREDIBLE * float(np.hypot(logits.std(), sd))
     rate, lower, upper = (0.5 / (1.0 + np.exp(-logit)) for logit in (middle, middle - width, middle + width))
-    softness = float(np.mean(1.0 / member.belief.parameters.full_thresholds))
+    widths = 1.0 / member.belief.parameters.full_thresholds
+    least, most = (float(end) for end in np.quantile(widths, ENDS))
     deviation = agreement = None
     if len(others):
         panel = Fitted.to_nothing(others.prior(tuning)).belief
         deviation, agreement = _deviation(member.belief, panel), _agreement(member, panel)
     rates = float(rate), float(lower), float(upper)
-    return ReviewerReport(name, member.count, *rates, softness=softness, deviation=deviation, agreement=agreement)
+    softness = {"softness": float(np.mean(widths)), "softness_lower": least, "softness_upper": most}
+    return ReviewerReport(name, member.count, *rates, **softness, deviation=deviation, agreement=agreement)
 
 
 def _deviation(belief: ScoreBelief, panel: ScoreBelief) -> float:

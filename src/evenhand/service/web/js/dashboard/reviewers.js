@@ -22,22 +22,24 @@ export function reviewersView(place) {
         if (!place.hasChildNodes()) show(place, el("p", { class: "muted" }, "No reviews yet."));
         return;
       }
-      view ??= setUp(place, learned, panel);
-      view(people, agreement, consistency);
+      view ??= setUp(place, learned);
+      view(people, agreement, consistency, panel);
     },
   };
 }
 
 /** Elements are created once and filled with each update: an open fold stays open. */
-function setUp(place, learned, panel) {
+function setUp(place, learned) {
   const [facts, words, body, list] = [[share("agreement", "Agreement"), share("consistency", "Consistency")], el("p"), el("tbody"), el("ul", { class: "sentences" })];
   const frame = table(body, learned);
   const note = (text) => el("p", { class: "small muted" }, text);
-  const fold = el("details", { class: "fold" }, el("summary", {}, "Agreement by pair of reviewers, and what is counted"), words, list, note(COUNTED), panel && note(PANEL),
+  const compared = note(PANEL);
+  const fold = el("details", { class: "fold" }, el("summary", {}, "Agreement by pair of reviewers, and what is counted"), words, list, note(COUNTED), compared,
     !learned && note("This desk assumes a fixed reviewer error, so none is estimated. A desk with reviewer_error set to none learns it."));
   show(place, el("p", { class: "row", id: "agreement" }, facts.map(({ element }) => element)), frame, fold);
   const fill = liveRows(body, (person) => JSON.stringify(person.name), (person) => line(person, learned));
-  return (people, agreement, consistency) => {
+  return (people, agreement, consistency, panel) => {
+    compared.hidden = !panel; // a panel may come to be known later
     facts[0].set(agreement.pairs ? agreement.share : null, `of ${count(agreement.pairs, "pair")} judged by two`);
     facts[1].set(consistency.repeats ? consistency.same / consistency.repeats : null, `of ${count(consistency.repeats, "repeated pair")}`);
     words.textContent = together(agreement, consistency);

@@ -1,6 +1,6 @@
 """The table behind the sizing page: `python -m scripts.sizing` simulates desks and writes docs/assets/sizing.js.
 
-Each cell is what `evenhand size` forecasts for a made-up schema of that size: unfair pairs by week, with an 80%
+Each cell is what `evenhand size` forecasts for a made-up schema of that size: unfair pairs by week, with an
 interval, and the same after an interview. Takes about --seconds of processor time for each of the cells, however busy
 the machine is; finished cells are kept, so an interrupted run goes on where it stopped.
 """

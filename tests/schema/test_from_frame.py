@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -130,6 +131,7 @@ def test_types_of_pandas_say_what_is_a_level() -> None:
     assert schema.feature("code") == Category("code", ("1", "2", "3"))
     assert schema.feature("band") == Ordinal("band", ("(0, 25]", "(25, 50]", "(50, 100]"))
     assert schema.feature("group") == Category("group", ("(0, 25]", "(25, 50]", "(50, 100]"))
+    assert Schema.from_frame(pa.Table.from_pandas(frame[["age", "code"]])).feature("code") == schema.feature("code")
     assert (schema.feature("member"), type(schema.feature("step"))) == (YesNo("member"), Number)
     assert schema.problems(frame) == ()
     with pytest.raises(InvalidInput, match="the values of step must be texts or whole numbers to be levels"):

@@ -134,6 +134,9 @@ class ArrowTable(FrameTable):
         chunks = [chunk.dictionary.to_pylist() for chunk in getattr(self._column(name), "chunks", [self._column(name)])]
         return list(dict.fromkeys(level for chunk in chunks for level in chunk))
 
+    def is_category(self, name: Any) -> bool:
+        return str(self._column(name).type).startswith("dictionary")
+
     def array(self) -> Any:
         if not self.names:
             return np.empty((len(self), 0))

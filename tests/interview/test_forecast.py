@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import evenhand as eh
+from evenhand._internal.arrays import Indices
 from evenhand.interview import Forecast, ReviewPlan
 from evenhand.interview._plausible_metrics import (
     KINDS,
@@ -17,8 +18,8 @@ from evenhand.interview._plausible_metrics import (
 )
 from evenhand.interview._simulation import unfair_pairs_live
 from evenhand.interview.forecast import forecast_live, plausible_metrics
-from evenhand.metrics import BayesPoint
-from evenhand.metrics.verdicts import Pairs
+from evenhand.metrics import BayesPoint, ByEvidence, Learned, Score
+from evenhand.metrics.verdicts import Pairs, Verdicts
 from tests.support.interviewed import Floats, people
 
 
@@ -79,6 +80,28 @@ def test_without_reviews_nothing_is_learned() -> None:
     )
     assert np.all(counts >= 1)  # everybody is alike, and it never finds out
     assert np.array_equal(learner.distances(crowd[:5]).estimate, before)
+
+
+def test_simulated_reviewers_need_no_last_resort(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They follow a metric: the model of those who follow none is not fitted, and the same pairs are unfair."""
+    crowd, learner = people(60, 6), eh.FairBandit(6, capacity=2, epsilon=0.02, seed=0)
+    learn, fits = Score.learn, list[int]()
+
+    def noted(score: Score, verdicts: Verdicts) -> Learned:
+        fits.append(len(verdicts))
+        return learn(score, verdicts)
+
+    monkeypatch.setattr(Score, "learn", noted)
+
+    def counts() -> Indices:
+        rng, G = np.random.default_rng(1), np.diag([0.3, 0.1, 0.05, 0.0, 0.0, 0.0])
+        return unfair_pairs_live(learner, crowd, G, ReviewPlan(8, 5, 20), epsilon=0.02, rng=rng)
+
+    without = counts()
+    assert (int(np.sum(without)) > 0, fits) == (True, [])
+    monkeypatch.setattr(ByEvidence, "without_last_resort", lambda kept: kept)
+    assert np.array_equal(counts(), without)
+    assert fits
 
 
 # Plausible metrics.

@@ -12,7 +12,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand.bandit import FairBandit
-from evenhand.interview._simulation import live_step, outcomes_in, without_warnings
+from evenhand.interview._simulation import live_step, outcomes_in, trial_of, without_warnings
 from evenhand.interview.forecast import Forecast, SimulatedWorld, plausible_worlds
 from evenhand.interview.interview import Interview
 from evenhand.interview.plan import ReviewPlan
@@ -147,7 +147,7 @@ def _interviewed(
 ) -> FairBandit:
     """A copy of the bandit after an interview with the world's reviewer."""
     interview = Interview(
-        copy.deepcopy(bandit),
+        trial_of(bandit),
         people,
         epsilon=epsilon,
         enough=0.0,

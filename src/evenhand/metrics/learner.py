@@ -175,6 +175,10 @@ class MetricLearner(SavedPart, part="metric learner"):
         """
         return self
 
+    def without_last_resort(self) -> MetricLearner:
+        """The learner for a reviewer who is known to follow a metric: it prepares for no other; by default this one."""
+        return self
+
     @property
     def flags_left(self) -> int | None:
         """A proved number of rounds that can still be flagged at most; None for learners without a theorem."""

@@ -126,6 +126,10 @@ class WithoutIntercept(PlayedByAnother):
         other = self.playing.reconsidered(_WithoutIntercept(answers, answers.seen, answers.speaks_up))
         return self if other is self.playing else type(self)(other)
 
+    def without_last_resort(self) -> MetricLearner:
+        """That of the learner, without the intercept as well."""
+        return type(self)(self.playing.without_last_resort())
+
     # Saving.
 
     def state(self) -> dict[str, Any]:

@@ -156,7 +156,7 @@ class FitCheck:
         if judged is not None or self.reviews % PREDICTED == 0:
             chances = (judged or metric).chance_flagged(verdicts.pairs, verdicts.gaps, verdicts.reviewer).clip(0.0, 1.0)
         names = self.names if verdicts.reviewer in self.names else (*self.names, verdicts.reviewer)
-        who = np.full(n, names.index(verdicts.reviewer))
+        who = np.array([names.index(verdicts.reviewer)] * n)
         differences = verdicts.pairs.differences
         if differences.base is not None:  # rows of a table of all pairs, 10 MB for fifty candidates of 1,000 features
             differences = differences.copy()

@@ -41,7 +41,7 @@ def read(
     what was not known when people applied: whatever tells the decision or the outcome. on_invalid: "skip" refuses rows
     whose features do not fit; "clip" counts numbers and dates beyond their range as its end.
 
-    >>> rows = [{"day": n // 2, "income": 20 + 7 * n % 30, "yes": n % 2, "paid": 1} for n in range(20)]
+    >>> rows = [{"day": n // 2, "income": 20 + 7 * n % 15, "yes": n % 2, "paid": 1} for n in range(20)]
     >>> print(read(rows + [{"day": 9, "income": 1}], LogColumns(round="day", chosen="yes", outcome="paid")))
     10 rounds, 20 candidates, 10 chosen, 10 outcomes known (mean 1); no probabilities recorded
     1 rows refused:

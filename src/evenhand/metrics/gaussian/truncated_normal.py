@@ -47,7 +47,8 @@ def chance_below(mean: Floats, sd: Floats, threshold: Floats) -> Floats:
 
     scale = np.maximum(sd, TINY)
     with np.errstate(over="ignore"):  # of twins nothing is uncertain: infinitely many deviations to either side
-        beyond, above_zero = (log_ndtr(np.maximum(x / scale, -FAR)) for x in (mean - threshold, mean))
+        beyond = log_ndtr(np.maximum((mean - threshold) / scale, -FAR))
+        above_zero = log_ndtr(np.maximum(mean / scale, -FAR))
     return np.asarray(np.abs(np.expm1(np.minimum(beyond - above_zero, 0.0))))
 
 

@@ -358,3 +358,64 @@ def test_verdicts_on_people_who_applied_twice() -> None:
     assert [one["id"] for one in rounds[1]["candidates"]] == ["a5", "a6", "a2", "a8", "a9"]
     assert set(rounds[0]["rewards"]) == {"a0", "a1"}
     assert apart["probabilities"] == {"a0": 1.0, "a33": 0.0}
+
+
+BANK = """Nr;Datum;Einkommen;Konto;Entscheid;Bezahlt
+1;02.01.2026;1.250,50;-9;ja;ja
+2;2026-01-03;12 500;140;nein;
+3;04.01.2026;980;-9;JA;nein
+3;04.01.2026;980;-9;JA;nein
+4;05/01/2026;2.000,00;7;nein;
+5;06.01.2026;0,125;99,5;nein;
+6;06.01.2026;1.25.00;7;nein;
+7;06.01.2026;-9;7;Ja;-9
+"""
+
+
+def test_a_table_as_a_bank_exports_it(tmp_path: Path) -> None:
+    """Another encoding, dates, decimal commas, codes for missing values; what still does not fit is named."""
+    path = tmp_path / "bank.csv"
+    path.write_bytes(BANK.replace("Konto", "Kontogebühr").encode("cp1252"))
+    columns = LogColumns(
+        chosen="Entscheid",
+        outcome="Bezahlt",
+        candidate="Nr",
+        time="Datum",
+        window="month",
+        time_format="%d.%m.%Y",
+        yes=("ja",),
+        no=("nein",),
+        missing=("-9",),
+        decimal=",",
+    )
+    schema = Schema(
+        [
+            Number("Einkommen", low=0, high=20_000, missing="unknown"),
+            Number("Kontogebühr", low=0, high=1000, missing="unknown"),
+        ]
+    )
+    with pytest.raises(InvalidInput, match=r"must be in utf-8: .*; pass its encoding, such as cp1252"):
+        read(path, columns, schema)
+    with pytest.raises(InvalidInput, match="encoding must be one that Python knows, such as cp1252, got 'klingon'"):
+        read(path, columns, schema, encoding="klingon")
+    log = read(path, columns, schema, encoding="cp1252")
+    assert (log.ids, log.chosen.tolist()) == (("1", "2", "3", "5", "7"), [True, False, True, False, True])
+    assert log.outcomes.tolist() == pytest.approx([1.0, np.nan, 0.0, np.nan, np.nan], nan_ok=True)
+    assert schema.decode(log.contexts)[0]["Einkommen"] == pytest.approx(1250.5)
+    found = [(row["Einkommen"], row["Kontogebühr"]) for row in schema.decode(log.contexts)]
+    assert [(income, fee) for income, fee in found if None not in (income, fee)] == [
+        (pytest.approx(12_500), pytest.approx(140)),
+        (pytest.approx(0.125), pytest.approx(99.5)),
+    ]
+    assert [str(row).partition(": ")[2] for row in log.refused] == [
+        "candidate 3 must be in round 2026-01 once, got a second row",
+        "Datum must be a date or time, such as 2026-03-31 or 2026-03-31T10:00, or as %d.%m.%Y, got '05/01/2026'",
+        "Einkommen must be a number from 0 to 20000, got '1.25.00'",
+    ]
+
+
+@pytest.mark.parametrize("about", [{"decimal": ";"}, {"missing": "-9"}, {"time_format": 3}])
+def test_how_cells_are_written_is_checked(about: dict[str, Any]) -> None:
+    """A decimal sign that is none, codes that are no tuple of texts and a format that is no text are refused."""
+    with pytest.raises(InvalidInput, match=next(iter(about))):
+        LogColumns(chosen="yes", outcome="paid", every=2, **about)

@@ -71,6 +71,9 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--outcome", required=True, metavar="COLUMN", help="what came of it; blank if not known yet")
     parser.add_argument("--yes", default="", metavar="WORD,...", help="other words for yes in these two columns")
     parser.add_argument("--no", default="", metavar="WORD,...", help="other words for no, such as declined")
+    parser.add_argument("--missing", default="", metavar="CODE,...", help="codes for missing values: --missing=-9,9999")
+    parser.add_argument("--decimal", choices=(".", ","), help="if numbers are written as 1,250.00 (.) or 1.250,00 (,)")
+    parser.add_argument("--encoding", default="utf-8", help="of text files, such as cp1252 (%(default)s)")
     parser.add_argument("--candidate", metavar="COLUMN", help="ids")
     rounds = parser.add_mutually_exclusive_group(required=True)
     rounds.add_argument("--round", metavar="COLUMN", help="the round of each candidate")
@@ -79,6 +82,9 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     )
     rounds.add_argument("--every", type=at_least(1, "every"), metavar="N", help="N rows in a row are a round")
     parser.add_argument("--time", metavar="COLUMN", help="when the candidate applied")
+    parser.add_argument(
+        "--time-format", metavar="FORMAT", help="of times that are not in ISO form, such as %%d.%%m.%%Y"
+    )
     parser.add_argument("--probability", metavar="COLUMN", help="the chance the candidate had, if recorded")
     parser.add_argument("--capacity", metavar="N|COLUMN", help="chosen at most in a round (the share chosen so far)")
     parser.add_argument("--outcome-range", type=float, nargs=2, metavar=("LOW", "HIGH"), help="others are refused")
@@ -106,15 +112,16 @@ def read_log(options: argparse.Namespace) -> PastLog:
     capacity: Any = options.capacity
     if capacity is not None and capacity.isdecimal():
         capacity = int(capacity)
-    names = ("chosen", "outcome", "candidate", "round", "time", "window", "every", "probability", "outcome_unit")
+    names = ("chosen", "outcome", "candidate", "round", "time", "time_format", "window", "every", "probability")
     limits = None if options.outcome_range is None else tuple(options.outcome_range)
-    settings = {name: getattr(options, name) for name in names}
-    yes, no = _names(options.yes), _names(options.no)
-    columns = LogColumns(**settings, capacity=capacity, outcome_range=limits, yes=yes, no=no)
+    settings = {name: getattr(options, name) for name in (*names, "outcome_unit", "decimal")}
+    words: dict[str, Any] = {name: _names(getattr(options, name)) for name in ("yes", "no", "missing")}
+    columns = LogColumns(**settings, **words, capacity=capacity, outcome_range=limits)
     schema = None if options.schema is None else load_schema(options.schema)
     ignore = _names(options.ignore)
     on_invalid: Any = "clip" if options.clip else "skip"
-    log = read(options.table, columns, schema, table=options.table_name, ignore=ignore, on_invalid=on_invalid)
+    about: dict[str, Any] = {"table": options.table_name, "encoding": options.encoding, "on_invalid": on_invalid}
+    log = read(options.table, columns, schema, ignore=ignore, **about)
     if options.verdicts is not None:
         log = _with_verdicts(log, options)
     if options.refused is not None:
@@ -138,13 +145,13 @@ def _with_verdicts(log: PastLog, options: argparse.Namespace) -> PastLog:
     from evenhand.history import VerdictColumns
     from evenhand.history.tables import read_raw
 
-    present = read_raw(options.verdicts).columns
+    present = read_raw(options.verdicts, encoding=options.encoding).columns
     names = ("first", "second", "unfair", "reviewer", "gap")
     given = dict(zip(names, (name.strip() for name in options.verdict_columns.split(",")), strict=False))
     kept = {name: column for name, column in given.items() if name in ("first", "second") or column in present}
     if len(given) < 2:
         raise InvalidInput(f"verdict-columns must name at least two columns, got {options.verdict_columns!r}")
-    return log.with_verdicts(options.verdicts, VerdictColumns(**kept))
+    return log.with_verdicts(options.verdicts, VerdictColumns(**kept), encoding=options.encoding)
 
 
 def _print_log(log: PastLog, options: argparse.Namespace, file: TextIO | None = None) -> None:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
-from evenhand._internal.checks import check_number, check_text, check_whole_or_none, is_number, refusal
+from evenhand._internal.checks import check_number, check_one_of, check_text, check_whole_or_none, is_number, refusal
 from evenhand.errors import InvalidInput
 
 CALENDAR = ("day", "week", "month", "quarter", "year")
@@ -36,6 +36,10 @@ class LogColumns:
     the highest outcome there can be, in the units of the table; rows with others are refused. outcome_unit: outcomes
     are divided by it; bandits expect rewards from -1 to 1.
 
+    How cells are written: time_format is that of `strftime`, such as "%d.%m.%Y", for times that are not in ISO form.
+    missing: codes that stand for a missing value, such as "-9", in features and outcomes. decimal: "." or ",", if
+    numbers have groups of digits or a decimal comma: with "," 1.250,50 counts as 1250.5.
+
     >>> LogColumns(chosen="approved", outcome="repaid", every=20).used
     ('approved', 'repaid')
     """
@@ -53,6 +57,9 @@ class LogColumns:
     outcome_range: tuple[float, float] | None = None
     yes: tuple[str, ...] = ()
     no: tuple[str, ...] = ()
+    time_format: str | None = None
+    missing: tuple[str, ...] = ()
+    decimal: str | None = None
 
     def __post_init__(self) -> None:
         for field in fields(self)[:6]:
@@ -65,6 +72,11 @@ class LogColumns:
             check_range("outcome_range", self.outcome_range)
         check_words("yes", self.yes)
         check_words("no", self.no)
+        check_words("missing", self.missing)
+        if self.decimal is not None:
+            check_one_of("decimal", self.decimal, (".", ","))
+        if self.time_format is not None:
+            check_text("time_format", self.time_format)
         if both := {word.casefold() for word in self.yes} & {word.casefold() for word in self.no}:
             raise InvalidInput(f"yes and no must be different words, got {sorted(both)[0]!r} in both")
         if not isinstance(self.capacity, str):

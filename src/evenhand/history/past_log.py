@@ -232,12 +232,14 @@ class PastLog:
 
     # What it is for.
 
-    def with_verdicts(self, source: Any, columns: VerdictColumns, *, table: str | None = None) -> PastLog:
+    def with_verdicts(
+        self, source: Any, columns: VerdictColumns, *, table: str | None = None, encoding: str = "utf-8"
+    ) -> PastLog:
         """The log with past reviews or complaints: a table, as for `read`, with one row for each pair.
 
         Rows that do not fit are added to the refused ones.
         """
-        return with_verdicts(self, source, columns, table=table)
+        return with_verdicts(self, source, columns, table=table, encoding=encoding)
 
     def warm_up(self, bandit: FairBandit) -> WarmUp:
         """Let a bandit learn from the outcomes, and from past reviews and complaints; after an error nothing has."""

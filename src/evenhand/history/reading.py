@@ -16,6 +16,7 @@ from evenhand.history.past_log import PastLog, RefusedRow, capacities_of
 from evenhand.history.row_answers import RowAnswer, answer_of, is_blank
 from evenhand.history.row_rounds import other_capacity, repeated, rounds_of
 from evenhand.history.tables import RawTable, read_raw
+from evenhand.history.tidy_cells import tidied
 from evenhand.interview.people import read_cell, typed_column
 from evenhand.schema import EncodedRows, Feature, Number, Schema
 from evenhand.schema.rows import is_missing, numeral, shown
@@ -30,16 +31,19 @@ def read(
     schema: Schema | None = None,
     *,
     table: str | None = None,
+    encoding: str = "utf-8",
     ignore: Iterable[str] = (),
     on_invalid: Literal["skip", "clip"] = "skip",
 ) -> PastLog:
     """Past decisions from a table with one row for each candidate.
 
     source: a CSV, TSV, Parquet or JSON lines file, a pandas or polars frame, an Arrow table, a list of dicts, or, with
-    the name of a `table`, a SQLAlchemy engine, connection or URL. schema: the features of a candidate; None proposes
-    one from the columns that are not named by `columns` and not in `ignore` (`log.schema` is what it came to). Ignore
-    what was not known when people applied: whatever tells the decision or the outcome. on_invalid: "skip" refuses rows
-    whose features do not fit; "clip" counts numbers and dates beyond their range as its end.
+    the name of a `table`, a SQLAlchemy engine, connection or URL. encoding: of a text file, such as "cp1252".
+
+    schema: the features of a candidate; None proposes one from the columns that are not named by `columns` and not in
+    `ignore` (`log.schema` is what it came to). Ignore what was not known when people applied: whatever tells the
+    decision or the outcome. on_invalid: "skip" refuses rows whose features do not fit; "clip" counts numbers and dates
+    beyond their range as its end.
 
     >>> rows = [{"day": n // 2, "income": 20 + 7 * n % 15, "yes": n % 2, "paid": 1} for n in range(20)]
     >>> print(read(rows + [{"day": 9, "income": 1}], LogColumns(round="day", chosen="yes", outcome="paid")))
@@ -50,9 +54,10 @@ def read(
     check_one_of("on_invalid", on_invalid, ("skip", "clip"))
     if not isinstance(columns, LogColumns):
         raise InvalidInput(f"columns must be LogColumns(chosen=..., outcome=..., ...), got {shown(columns)}")
-    raw = read_raw(source, table=table)
+    raw = read_raw(source, table=table, encoding=encoding)
     for name in columns.used:
         raw.column(name)
+    raw = tidied(raw, columns)
     found = schema if schema is not None else _proposed(raw, {*columns.used, *ignore})
     people, misfits, found = _encoded(raw, found, on_invalid)
     answers = [answer_of(raw, row, columns) for row in range(len(raw))]

@@ -72,11 +72,12 @@ def _place_in_time(answer: RowAnswer, cell: dict[str, Any], columns: LogColumns)
         if not answer.round:
             reasons.append(f"{columns.round} must name a round, got no value")
     if columns.time is not None:
-        found = as_moment(cell[columns.time])
+        found = as_moment(cell[columns.time], columns.time_format)
         if found is not None:
             answer.moment, answer.clock = in_utc(found), found.replace(tzinfo=None)
         else:
-            expected = "a date or time, such as 2026-03-31 or 2026-03-31T10:00"
+            also = "; time_format reads others" if columns.time_format is None else f", or as {columns.time_format}"
+            expected = f"a date or time, such as 2026-03-31 or 2026-03-31T10:00{also}"
             reasons.append(f"{columns.time} must be {expected}, got {shown_or_none(cell[columns.time])}")
     if isinstance(columns.capacity, str):
         number = number_of(cell[columns.capacity])
@@ -142,21 +143,33 @@ def in_utc(moment: datetime.datetime) -> datetime.datetime:
     return moment if moment.tzinfo is None else moment.astimezone(datetime.UTC).replace(tzinfo=None)
 
 
-def as_moment(value: Any) -> datetime.datetime | None:
-    """The moment of a date, a time, numpy's or an ISO text, with its zone if it has one; None for anything else.
+def as_moment(value: Any, form: str | None = None) -> datetime.datetime | None:
+    """The moment of a date, a time, numpy's or a text, with its zone if it has one; None for anything else.
+
+    form: that of texts, as for `strftime`; those in ISO form are read in any case.
 
     >>> as_moment("2026-03-31"), as_moment(np.datetime64("2026-03-31T10:00")), as_moment("soon")
     (datetime.datetime(2026, 3, 31, 0, 0), datetime.datetime(2026, 3, 31, 10, 0), None)
+    >>> as_moment("31.03.2026", "%d.%m.%Y")
+    datetime.datetime(2026, 3, 31, 0, 0)
     """
     if is_missing(value):
         return None
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if isinstance(value, str):
-        try:
-            value = datetime.datetime.fromisoformat(value.strip())
-        except ValueError:
-            return None
+        value = _moment_of_text(value.strip(), form)
     if isinstance(value, datetime.datetime):
         return value
     return datetime.datetime.combine(value, datetime.time()) if isinstance(value, datetime.date) else None
+
+
+def _moment_of_text(text: str, form: str | None) -> datetime.datetime | None:
+    try:
+        return datetime.datetime.fromisoformat(text)
+    except ValueError:
+        pass
+    try:
+        return None if form is None else datetime.datetime.strptime(text, form)
+    except ValueError:
+        return None

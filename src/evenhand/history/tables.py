@@ -43,7 +43,7 @@ class RawTable:
         return self.columns[name]
 
 
-def read_raw(source: Any, *, table: str | None = None) -> RawTable:
+def read_raw(source: Any, *, table: str | None = None, encoding: str = "utf-8") -> RawTable:
     """The table in a file (by its suffix), a data frame, a list of dicts, or a database.
 
     source: a path to .csv, .tsv, .parquet, .jsonl or .ndjson; a pandas or polars frame; an Arrow table; a list of
@@ -52,7 +52,7 @@ def read_raw(source: Any, *, table: str | None = None) -> RawTable:
     if table is not None:
         return _checked(_from_database(source, table))
     if isinstance(source, str | os.PathLike):
-        return _checked(_from_file(Path(source)))
+        return _checked(_from_file(Path(source), encoding))
     frame = as_frame(source, "the table")
     if frame is not None:
         return _checked(_from_frame(frame))
@@ -91,7 +91,7 @@ def _from_dicts(rows: Sequence[tuple[str, Mapping[str, Any]]], unreadable: Itera
     return RawTable(columns, [place for place, _ in rows], [str(i) for i in range(len(rows))], list(unreadable))
 
 
-def _from_file(path: Path) -> RawTable:
+def _from_file(path: Path, encoding: str) -> RawTable:
     frame = read_frame_file(path)
     if frame is not None:
         return _from_frame(frame)
@@ -100,12 +100,14 @@ def _from_file(path: Path) -> RawTable:
         endings = ", ".join([*SUFFIXES, *FILES])
         raise InvalidInput(f"a file must end in one of {endings}, got {path}; a database needs the name of a table")
     try:
-        with open(path, encoding="utf-8-sig", newline="") as file:
+        with open(path, encoding="utf-8-sig" if encoding == "utf-8" else encoding, newline="") as file:
             return _from_csv(file.read(), str(path)) if kind == "csv" else _from_jsonl(file, str(path))
     except OSError as error:
         raise InvalidInput(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise InvalidInput(f"{path} must be in UTF-8: {error}") from None
+    except LookupError:
+        raise InvalidInput(f"encoding must be one that Python knows, such as cp1252, got {encoding!r}") from None
+    except UnicodeError as error:
+        raise InvalidInput(f"{path} must be in {encoding}: {error}; pass its encoding, such as cp1252") from None
 
 
 def _from_csv(text: str, name: str) -> RawTable:

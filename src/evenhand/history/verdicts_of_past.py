@@ -46,12 +46,14 @@ class VerdictColumns:
     gap: str | None = None
 
 
-def with_verdicts(log: PastLog, source: Any, columns: VerdictColumns, *, table: str | None = None) -> PastLog:
+def with_verdicts(
+    log: PastLog, source: Any, columns: VerdictColumns, *, table: str | None = None, encoding: str = "utf-8"
+) -> PastLog:
     """The log with past reviews or complaints from a table; rows that do not fit are added to the refused ones."""
     from evenhand.history.past_log import RefusedRow
     from evenhand.history.tables import read_raw
 
-    raw = read_raw(source, table=table)
+    raw = read_raw(source, table=table, encoding=encoding)
     named = (columns.first, columns.second, columns.unfair, columns.reviewer, columns.gap)
     cells = {name: raw.column(name) for name in named if name is not None}
     people = _People(log)

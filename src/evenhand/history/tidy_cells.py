@@ -1,0 +1,55 @@
+"""Cells as other programs write them: codes for missing values, numbers with a decimal comma or in groups of digits."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import Any
+
+from evenhand.history.log_columns import LogColumns
+from evenhand.history.row_answers import text_of
+from evenhand.history.tables import RawTable
+from evenhand.schema.rows import numeral
+
+GROUPS = "'’ \u00a0\u202f"
+"""What may stand between groups of three digits, besides a point or comma that is not the decimal sign."""
+
+
+def tidied(raw: RawTable, columns: LogColumns) -> RawTable:
+    """The table with nothing for `columns.missing`, and numerals by `columns.decimal` in digits with a point.
+
+    The columns that say who and when stay as they are, and the decision does, too.
+    """
+    if not columns.missing and columns.decimal is None:
+        return raw
+    kept = (columns.candidate, columns.round, columns.time, columns.chosen)
+    written = None if columns.decimal is None else numeral_with(columns.decimal)
+    codes = {text_of(numeral(code)) for code in columns.missing}
+
+    def tidy(value: Any) -> Any:
+        if isinstance(value, str) and written is not None and written.fullmatch(value.strip()):
+            value = plain_numeral(value.strip(), columns.decimal or ".")
+        return None if codes and text_of(numeral(value)) in codes else value
+
+    empty = "" if raw.is_text else None
+    cells = {
+        name: values if name in kept else [empty if (found := tidy(value)) is None else found for value in values]
+        for name, values in raw.columns.items()
+    }
+    return replace(raw, columns=cells)
+
+
+def numeral_with(decimal: str) -> re.Pattern[str]:
+    """Numerals with this decimal sign, perhaps with groups of three digits."""
+    group = f"[{GROUPS}{',' if decimal == '.' else '.'}]"
+    point = re.escape(decimal)
+    return re.compile(rf"[+-]?([1-9]\d{{0,2}}({group}\d{{3}})+|\d+)({point}\d+)?", re.ASCII)
+
+
+def plain_numeral(text: str, decimal: str) -> str:
+    """The numeral in digits with a point.
+
+    >>> plain_numeral("1.250,50", ","), plain_numeral("-1,250", "."), plain_numeral("12 500", ",")
+    ('1250.50', '-1250', '12500')
+    """
+    return "".join("." if sign == decimal else sign for sign in text if sign in f"+-0123456789{decimal}")

@@ -76,9 +76,13 @@ def _place_in_time(answer: RowAnswer, cell: dict[str, Any], columns: LogColumns)
         if found is not None:
             answer.moment, answer.clock = in_utc(found), found.replace(tzinfo=None)
         else:
-            also = "; time_format reads others" if columns.time_format is None else f", or as {columns.time_format}"
-            expected = f"a date or time, such as 2026-03-31 or 2026-03-31T10:00{also}"
-            reasons.append(f"{columns.time} must be {expected}, got {shown_or_none(cell[columns.time])}")
+            expected = "a date or time, such as 2026-03-31 or 2026-03-31T10:00"
+            if columns.time_format is not None:
+                expected += f", or as {columns.time_format}"
+            hint = "; time_format reads other forms" * (
+                columns.time_format is None and not is_blank(cell[columns.time])
+            )
+            reasons.append(f"{columns.time} must be {expected}, got {shown_or_none(cell[columns.time])}{hint}")
     if isinstance(columns.capacity, str):
         number = number_of(cell[columns.capacity])
         if number is None or number < 1 or not float(number).is_integer():

@@ -47,6 +47,7 @@ def test_one_command_makes_a_report(table: Path, tmp_path: Path, capsys: pytest.
     assert "50 rounds, 299 candidates" in printed
     assert "equal probabilities" in printed
     assert "line 19 (a17)" in page.read_text()
+    assert "By 0.5 times the Euclidean distance, with a tolerance of 0.05" in page.read_text()
 
 
 def test_columns_that_are_not_used_are_named(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -97,6 +98,7 @@ def test_a_bandit_and_a_desk_start_warm(table: Path, tmp_path: Path, capsys: pyt
     assert run("evaluate", str(table), *OPTIONS, *given, *desks, "--output", page) == 0
     printed = capsys.readouterr().out
     assert "\nevenhand, warm.eh " in printed
+    assert "By the metric of 'evenhand, warm.eh'" in html.unescape(Path(page).read_text())
     assert "\nevenhand, careful.eh " in printed
     assert "outcomes already; if later rounds are among them, it looks too good" in printed
     past, url = tmp_path / "past.jsonl", f"sqlite:///{tmp_path / 'l.db'}"

@@ -161,6 +161,17 @@ def test_outcomes_that_are_not_known_yet() -> None:
         evaluate(unknown, {"new": new_policy}, expected=expected_outcomes(LOG))
 
 
+def test_what_was_earned_lies_where_it_can() -> None:
+    """With outcomes of 0 and 1 and few rounds, Bernstein's interval of what was earned ends at 0 and at all places."""
+    few, log = PastLog.of([[[1.0], [0.5]]] * 12, [[0]] * 12, [{0: float(n % 2)} for n in range(12)], capacity=1), LOG
+    policies = {"equal": equal_probabilities()}
+    decided = evaluate(few, policies, least_effective=0.0).decided
+    assert decided.bernstein == (0.0, 1.0)
+    wide, observed = evaluate(log, {"new": new_policy}).decided.bernstein, LOG.outcomes[LOG.is_observed]
+    assert wide is not None
+    assert min(0.0, 3 * observed.min()) <= wide[0] < wide[1] <= 3 * observed.max()
+
+
 def test_default_policies_learn_from_the_past_alone() -> None:
     """evenhand at several settings, and without fairness: all know the outcomes of the first rounds."""
     past, recent = LOG.split()
@@ -169,6 +180,7 @@ def test_default_policies_learn_from_the_past_alone() -> None:
     result = evaluate(
         recent, {**policies, "equal": equal_probabilities()}, metric=policies["evenhand, the Euclidean distance"]
     )
+    assert result.metric == "the metric of 'evenhand, the Euclidean distance'"
     shares = {r.name: r.pairs.share for r in result.results if r.pairs is not None}
     assert shares["equal"] == shares["evenhand, half the Euclidean distance"] == 0.0
     assert shares["ignore fairness"] > 0.02

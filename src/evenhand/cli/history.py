@@ -7,6 +7,7 @@ import csv
 import io
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
@@ -188,10 +189,12 @@ def run_evaluate(options: argparse.Namespace) -> None:
     past, recent = log.split(options.train)
     policies = default_policies(past, seed=options.seed)
     own = {f"evenhand, {path.name}": _taught(path, past) for path in options.desk}
-    metric = policies["evenhand"] if past.verdicts else fixed_euclidean(log.n_features, scale=options.scale)
-    metric = next(iter(own.values()), metric)
+    learned = next(iter(own.values()), policies["evenhand"] if past.verdicts else None)
+    metric = fixed_euclidean(log.n_features, scale=options.scale) if learned is None else learned
     policies = {**own, **policies, "equal probabilities": equal_probabilities()}
     result = evaluate(recent, policies, metric=metric, tolerance=options.tolerance, seed=options.seed)
+    if learned is None:
+        result = replace(result, metric=f"{options.scale:g} times the Euclidean distance")
     result.save_report(options.output, title=f"Past decisions in {Path(options.table).name}, evaluated")
     print(result)
     print(f"written: {options.output}")

@@ -30,6 +30,7 @@ from evenhand.history.policy_result import (
 )
 from evenhand.history.propensities import Propensities, propensities_of
 from evenhand.metrics import MetricLearner
+from evenhand.metrics.played_by_another import PlayedByAnother
 
 if TYPE_CHECKING:
     import os
@@ -175,8 +176,19 @@ def evaluate(
         {name: counts[name] for name in (AS_DECIDED, CHANCES) if name in counts},
         confidence,
         tolerance,
-        None if metric is None else type(metric.metric if isinstance(metric, FairBandit) else metric).__name__,
+        None if metric is None else _named(metric, policies),
     )
+
+
+def _named(metric: MetricLearner | FairBandit, policies: Mapping[str, Any]) -> str:
+    """What the report calls a metric: that of a policy, or else by its learner."""
+    for name, policy in policies.items():
+        if policy is metric:
+            return f"the metric of {name!r}"
+    learner = metric.metric if isinstance(metric, FairBandit) else metric
+    while isinstance(learner, PlayedByAnother):
+        learner = learner.playing
+    return type(learner).__name__
 
 
 def _complete(

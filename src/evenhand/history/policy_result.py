@@ -87,21 +87,24 @@ class EstimateLimits(NamedTuple):
 def observed_value(log: PastLog, limits: EstimateLimits) -> OffPolicyEstimate:
     """What was earned, per round."""
     sums = round_sums(np.where(log.is_observed, log.outcomes, 0.0), log.starts)
-    return _estimate(RoundTerms.plain(sums), limits, _span(log, np.ones(log.n_candidates), np.zeros(0), limits))
+    return _estimate(RoundTerms.plain(sums), limits, _ends(log, np.ones(log.n_candidates), np.zeros(0), limits))
 
 
-def _estimate(terms: RoundTerms, limits: EstimateLimits, span: float | None) -> OffPolicyEstimate:
+def _estimate(terms: RoundTerms, limits: EstimateLimits, ends: Interval | None) -> OffPolicyEstimate:
+    """ends: of an interval that holds every round's term, and so their mean."""
     confidence = limits.confidence
     varying = terms if limits.scores is None else terms.beside(limits.scores)
     interval = bootstrap_interval(varying, confidence=confidence, resamples=limits.resamples, seed=limits.seed)
-    bernstein = None if span is None else bernstein_interval(terms.sums, span, confidence=confidence)
-    return OffPolicyEstimate(terms.value, interval, bernstein)
+    if ends is None:
+        return OffPolicyEstimate(terms.value, interval)
+    low, high = bernstein_interval(terms.sums, ends[1] - ends[0], confidence=confidence)
+    return OffPolicyEstimate(terms.value, interval, (max(low, ends[0]), min(high, ends[1])))
 
 
-def _span(
+def _ends(
     log: PastLog, weights: Floats, expected: Floats, limits: EstimateLimits, direct: Floats | None = None
-) -> float:
-    """The width of an interval that holds every round's term, given its candidates.
+) -> Interval:
+    """The ends of an interval that holds every round's term, given its candidates.
 
     weights: p/b of everybody, chosen or not; at most the capacity of them count at once, if past decisions kept to it.
     """
@@ -113,7 +116,7 @@ def _span(
     rounds = list(zip(log.starts[:-1], log.starts[1:], most, base, strict=True))
     highest = max(value + np.sort(above[start:end])[-places:].sum() for start, end, places, value in rounds)
     lowest = min(value + np.sort(below[start:end])[:places].sum() for start, end, places, value in rounds)
-    return float(highest - lowest)
+    return float(lowest), float(highest)
 
 
 def result_of(
@@ -169,7 +172,7 @@ def _by(
     if method == "snips":
         return _estimate(terms, limits, None)
     direct = round_sums(played * expected, log.starts) if method == "dr" else None
-    found = _estimate(terms, limits, _span(log, every, expected if method == "dr" else np.zeros(0), limits, direct))
+    found = _estimate(terms, limits, _ends(log, every, expected if method == "dr" else np.zeros(0), limits, direct))
     assert found.bernstein is not None
     choices = float(played.sum()) / len(log)
     low, high = np.clip(found.bernstein, choices * limits.low, choices * limits.high)  # whatever people earn

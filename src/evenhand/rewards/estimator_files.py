@@ -13,13 +13,13 @@ import io
 import json
 import threading
 import zipfile
-import zlib
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from evenhand._internal.archive import UNREADABLE
 from evenhand._internal.checks import refusal
 from evenhand.errors import InvalidInput, MissingExtra
 from evenhand.rewards._tree_checks import check_trees
@@ -76,19 +76,7 @@ ALSO_TRUSTED = (
 PLAIN = ("builtins.", "collections.", "numpy.", "scipy.sparse.", "scipy.special.", "_loss.Cy")
 """What all of these consist of; `_loss` is what compiled losses of scikit-learn call their module."""
 
-UNREADABLE = (
-    zipfile.BadZipFile,
-    zlib.error,
-    EOFError,
-    LookupError,
-    ValueError,
-    TypeError,
-    AttributeError,
-    ImportError,
-    ArithmeticError,
-    RuntimeError,
-    NotImplementedError,
-)
+UNREADABLE_MODEL = (*UNREADABLE, ImportError)
 """Everything that reading a damaged or foreign file can raise."""
 
 FIRST_DATE = (1980, 1, 1, 0, 0, 0)
@@ -108,7 +96,7 @@ def to_bytes(estimator: Any) -> bytes:
     io_of_skops = skops_io()
     try:
         return _canonical(io_of_skops.dumps(estimator))
-    except UNREADABLE as error:
+    except UNREADABLE_MODEL as error:
         raise InvalidInput(f"{type(estimator).__name__} cannot be saved with skops: {error}") from None
 
 
@@ -118,7 +106,7 @@ def check_file(data: bytes) -> None:
         _check_types(sorted({f"{part['__module__']}.{part['__class__']}" for part in _parts(_schema(data))}))
     except InvalidInput:
         raise
-    except UNREADABLE as error:
+    except UNREADABLE_MODEL as error:
         raise InvalidInput(f"the model is not a skops file of scikit-learn, or was damaged: {error}") from None
 
 
@@ -133,7 +121,7 @@ def from_bytes(data: bytes) -> Any:
         estimator = io_of_skops.loads(data, trusted=list(ALSO_TRUSTED))
     except InvalidInput:
         raise
-    except UNREADABLE as error:
+    except UNREADABLE_MODEL as error:
         raise InvalidInput(f"the model is not a skops file of scikit-learn, or was damaged: {error}") from None
     check_trees(estimator)
     return estimator

@@ -16,7 +16,6 @@ from evenhand.metrics.gaussian.caution import Caution, cautious_squares
 from evenhand.metrics.gaussian.covariance_form import CovarianceForm
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.gaussian.forms import BeliefForm
-from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.history import BeliefHistory, ReviewersAssumed
 from evenhand.metrics.gaussian.interactions import InteractionEvidence, interactions
 from evenhand.metrics.gaussian.kernel_form import KernelForm
@@ -26,6 +25,7 @@ from evenhand.metrics.gaussian.prior_shape import PriorShape, check_blocks
 from evenhand.metrics.gaussian.soft_threshold import chance_exceeded
 from evenhand.metrics.gaussian.truncated_normal import chance_below
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
+from evenhand.metrics.guess_bounds import GuessBounds
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import (
     ASSUMED_ERROR_RATE,

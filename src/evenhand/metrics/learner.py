@@ -16,9 +16,9 @@ from evenhand._internal.saved_part import SavedPart
 from evenhand.errors import InvalidInput, UnsupportedReview
 from evenhand.metrics.features import MetricSpace, Structure
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
-from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.interactions import InteractionEvidence
 from evenhand.metrics.gaussian.tuning import DEFAULT
+from evenhand.metrics.guess_bounds import GuessBounds
 from evenhand.metrics.ratings import Comparisons, Ratings
 from evenhand.metrics.verdicts import Pairs, Verdicts, all_pairs
 from evenhand.records.contexts import as_contexts

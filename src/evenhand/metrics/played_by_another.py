@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
-from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.interactions import InteractionEvidence
+from evenhand.metrics.guess_bounds import GuessBounds
 from evenhand.metrics.learner import MetricLearner
 from evenhand.metrics.verdicts import Pairs
 

@@ -18,6 +18,7 @@ from evenhand.errors import InvalidInput
 from evenhand.metrics.features import Structure
 from evenhand.metrics.gaussian.error_rates import ReviewerReport, report_on_rates
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
+from evenhand.metrics.guess_bounds import GuessBounds
 from evenhand.metrics.learner import Learned, MetricLearner
 from evenhand.metrics.learner_settings import (
     ASSUMED_ERROR_RATE,
@@ -30,10 +31,11 @@ from evenhand.metrics.learner_settings import (
     first_bound,
 )
 from evenhand.metrics.verdicts import HalfSpaces, Pairs, Verdicts
-from evenhand.metrics.version_space.constraints import Constraints, values_at, weighted_sums
+from evenhand.metrics.version_space.constraints import Constraints
 from evenhand.metrics.version_space.density import Density
 from evenhand.metrics.version_space.hard_density import HardDensity
 from evenhand.metrics.version_space.history import Beginning, History
+from evenhand.metrics.version_space.limits import quantile_limits
 from evenhand.metrics.version_space.promise import CREDIBLE, Promise
 from evenhand.metrics.version_space.soft_density import HARD, SoftDensity
 from evenhand.metrics.version_space.soft_threshold import Thresholds, chance_exceeded, threshold_quantiles
@@ -148,6 +150,13 @@ class VersionSpace(MetricLearner):
         quantiles = threshold_quantiles(self._density, normals, self.quantile, self._thresholds.usual)
         return np.maximum(quantiles - self._set_back(self.rounds) - SPARE, 0.0)
 
+    def playable_bounds(self, contexts: Floats) -> GuessBounds | None:
+        """Bounds on the distances to play; None for few pairs, and where thresholds are soft."""
+        if len(contexts) < self.tuning.least_to_bound or self._thresholds.usual != 0.0:
+            return None
+        limits = quantile_limits(self._density, self.quantile, self._set_back(self.rounds) + SPARE)
+        return GuessBounds(contexts, self.space, self._density.mean, limits)
+
     def _set_back(self, rounds: int) -> float:
         """The set-back in force after this many reviews."""
         return self.set_back or default_set_back(accuracy(self.epsilon, rounds), self.error_rate)
@@ -158,12 +167,13 @@ class VersionSpace(MetricLearner):
 
     def moments(self, pairs: Pairs) -> tuple[Floats, Floats]:
         """The mean and the standard deviation of each pair's squared distance, each (n,)."""
-        return self._density.moments(values_at(self._density.points, self.space.features(pairs.differences)))
+        normals = self.space.features(pairs.differences)
+        mean, deviation = self._density.of_values(normals, lambda values, _: np.array(self._density.moments(values)))
+        return mean, deviation
 
     def chance_unfair(self, pairs: Pairs, gaps: Floats) -> Floats:
         """The share of the density in which each pair's distance is below its gap, (n,)."""
-        below = values_at(self._density.points, self.space.features(pairs.differences)) < gaps**2
-        return weighted_sums(self._density.weights, below)
+        return chance_exceeded(self._density, self.space.features(pairs.differences), gaps, softness=0.0)
 
     def chance_flagged(self, pairs: Pairs, gaps: Floats, reviewer: str | None = None) -> Floats:
         """The probability that this reviewer flags each pair, (n,): some answers are wrong, and thresholds soft."""

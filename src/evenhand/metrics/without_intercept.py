@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
-from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.interactions import InteractionEvidence
+from evenhand.metrics.guess_bounds import GuessBounds
 from evenhand.metrics.learner import Learned, MetricLearner, RememberedAnswers
 from evenhand.metrics.played_by_another import PlayedByAnother
 from evenhand.metrics.ratings import Comparisons, Ratings

@@ -13,10 +13,11 @@ from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian.belief import Belief, draw_psd, project_psd, refitted
 from evenhand.metrics.gaussian.caution import Caution, fill_distances
 from evenhand.metrics.gaussian.forms import Project
-from evenhand.metrics.gaussian.guess_bounds import GuessBounds
+from evenhand.metrics.gaussian.guess_limits import gaussian_limits
 from evenhand.metrics.gaussian.prior_mean import PriorMean
 from evenhand.metrics.gaussian.prior_shape import PriorShape
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
+from evenhand.metrics.guess_bounds import GuessBounds
 from evenhand.metrics.verdicts import HalfSpaces, Verdicts
 
 
@@ -97,7 +98,7 @@ class CovarianceForm:
         k, m = len(contexts), self.space.n_unknowns
         if k * (k - 1) // 2 * m**2 < self.tuning.min_products_to_bound:
             return None
-        return GuessBounds(contexts, self.space, belief.mean, belief.widest, caution)
+        return GuessBounds(contexts, self.space, belief.mean, gaussian_limits(belief.widest, caution))
 
     def is_quick_to_refit(self, n_rows: int) -> bool:
         """Whether a pass over so many rows takes few products."""

@@ -14,9 +14,9 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
 from evenhand.metrics.gaussian.caution import Caution
-from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.prior_shape import PriorShape
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
+from evenhand.metrics.guess_bounds import GuessBounds
 from evenhand.metrics.verdicts import HalfSpaces, Verdicts
 
 HARD = np.zeros(1)

@@ -13,7 +13,6 @@ from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.gaussian._lanczos import lowest_directions
 from evenhand.metrics.gaussian.caution import Caution
 from evenhand.metrics.gaussian.forms import Project
-from evenhand.metrics.gaussian.guess_bounds import GuessBounds
 from evenhand.metrics.gaussian.kernel_belief import KernelBelief
 from evenhand.metrics.gaussian.kernel_prior import KernelPrior
 from evenhand.metrics.gaussian.prior_mean import PriorMean
@@ -21,6 +20,7 @@ from evenhand.metrics.gaussian.prior_shape import PriorShape
 from evenhand.metrics.gaussian.supports import Supports
 from evenhand.metrics.gaussian.truncated_normal import quantile_above_zero
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
+from evenhand.metrics.guess_bounds import GuessBounds
 from evenhand.metrics.verdicts import HalfSpaces, Verdicts
 
 

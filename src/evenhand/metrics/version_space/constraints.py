@@ -151,3 +151,16 @@ def weighted_sums(weights: Floats, table: Floats | Mask) -> Floats:
     sums: Floats = np.empty(table.shape[1])
     fill_products(weights[None, :], np.ascontiguousarray(table, dtype=np.float64), sums[None, :])
     return sums
+
+
+def weighted_quantiles(values: Floats, weights: Floats, q: float) -> Floats:
+    """The least value of each column that a mass of q or more does not exceed: (N, n), (N,) -> (n,).
+
+    >>> weighted_quantiles(np.array([[3.0], [1.0], [2.0]]), np.array([0.5, 0.2, 0.3]), 0.4).tolist()
+    [2.0]
+    """
+    rows = np.ascontiguousarray(values.T)  # sorting neighbours takes a third of the time
+    order = np.argsort(rows, axis=1)
+    last = np.argmax(np.cumsum(weights[order], axis=1) >= q, axis=1)
+    ranks = np.arange(len(rows))
+    return np.asarray(rows[ranks, order[ranks, last]])

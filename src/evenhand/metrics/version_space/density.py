@@ -8,16 +8,22 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
+from evenhand._internal.factorisations import cholesky, eigvalsh, inverse_of_lower
+from evenhand.errors import SolverFailed
 from evenhand.metrics.features import MetricSpace
 from evenhand.metrics.version_space._walk import fill_axes, walk
-from evenhand.metrics.version_space.constraints import Constraints, weighted_sums
+from evenhand.metrics.version_space.constraints import Constraints, values_at, weighted_sums
 from evenhand.metrics.version_space.tuning import DensityTuning
+
+AT_ONCE = 4096  # Pairs whose values are computed together: those of a thousand candidates would fill gigabytes.
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,20 +78,45 @@ class Density(ABC):
         """The centroid, (m,)."""
         return weighted_sums(self.weights, self.points)
 
+    @cached_property
+    def least_shares(self) -> Floats:
+        """The smallest ratio z'Gz / z'Mz over all z for each point G, M being the mean, (N,); 0 where M is singular."""
+        space, mean = self.space, self.mean
+        if space.structure == "diagonal":
+            return np.asarray(np.min(self.points / np.maximum(mean, np.finfo(np.float64).tiny), axis=1))
+        try:
+            to_unit = inverse_of_lower(cholesky(space.unflatten(mean)))
+        except SolverFailed:
+            return np.zeros(len(self.points))
+        return np.array([eigvalsh(to_unit @ space.unflatten(point) @ to_unit.T)[0] for point in self.points])
+
     @property
     def leans_on_the_ball(self) -> bool:
         """Whether the density is so close to ||alpha|| = bound that the truth may lie outside."""
         norm = float(self.weights @ np.linalg.norm(self.points, axis=1))
         return norm > self.bound * (1.0 - self.tuning.near_bound / (self.space.n_unknowns + 1))
 
-    @abstractmethod
     def quantiles(self, normals: Floats, q: float) -> Floats:
         """The q-quantile of <alpha, u> for each u, normals (n, m) -> (n,): a mass of q lies below it, on average."""
+        return self.of_values(normals, lambda values, _: self._quantiles(values, q))
+
+    @abstractmethod
+    def _quantiles(self, values: Floats, q: float) -> Floats:
+        """The q-quantile of each column of the values (N, n) of the points, (n,)."""
 
     def moments(self, values: Floats) -> tuple[Floats, Floats]:
         """The mean and the standard deviation of values (N, n) of the points, each (n,)."""
         mean = weighted_sums(self.weights, values)
         return mean, np.sqrt(weighted_sums(self.weights, (values - mean) ** 2))
+
+    def of_values(self, normals: Floats, statistic: Callable[[Floats, slice], Floats]) -> Floats:
+        """A statistic of <alpha, u> for each u, normals (n, m) -> (..., n).
+
+        statistic: of the values (N, b) of the points for some of the rows, and which rows these are -> (..., b).
+        """
+        blocks = [slice(start, start + AT_ONCE) for start in range(0, max(len(normals), 1), AT_ONCE)]
+        parts = [statistic(values_at(self.points, normals[rows]), rows) for rows in blocks]
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=-1)
 
     def frame(self) -> tuple[Floats, Floats]:
         """The centroid (m,) and the axes (m, m), a column each, as long as the density is wide."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Mask
 from evenhand.errors import SolverFailed
-from evenhand.metrics.version_space.constraints import Constraints, values_at
+from evenhand.metrics.version_space.constraints import Constraints
 from evenhand.metrics.version_space.density import Density
 from evenhand.metrics.version_space.extents import Outline, deepest_point
 from evenhand.metrics.version_space.hit_and_run import Cloud
@@ -20,11 +20,9 @@ from evenhand.metrics.version_space.knowledge_set import KnowledgeSet, at_least_
 class HardDensity(Density):
     """Points of one weight, n_points at most, inside all answers."""
 
-    def quantiles(self, normals: Floats, q: float) -> Floats:
-        """The q-quantile of <alpha, u> for each u, normals (n, m) -> (n,): a mass of q lies below it, on average."""
-        values = values_at(self.points, normals)
+    def _quantiles(self, values: Floats, q: float) -> Floats:
         rank = max(int(q * (len(values) + 1)), 1) - 1
-        return np.asarray(np.partition(values, rank, axis=0)[rank])
+        return np.asarray(np.partition(np.ascontiguousarray(values.T), rank, axis=1)[:, rank])
 
     def informative(self, new: Constraints) -> Mask:
         """Which of these answers change the density, (a,)."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.version_space.constraints import Constraints, values_at, weighted_sums
+from evenhand.metrics.version_space.constraints import Constraints, weighted_quantiles, weighted_sums
 from evenhand.metrics.version_space.density import Density
 from evenhand.metrics.version_space.likelihood import LearnedRates, Likelihood, log_sum
 from evenhand.metrics.version_space.tuning import DensityTuning
@@ -53,13 +53,8 @@ class SoftDensity(Density):
         """How many equally weighted points the weighted ones are worth."""
         return float(1.0 / np.sum(self.weights**2))
 
-    def quantiles(self, normals: Floats, q: float) -> Floats:
-        """The q-quantile of <alpha, u> for each u, normals (n, m) -> (n,): a mass of q lies below it, on average."""
-        values = values_at(self.points, normals)
-        order = np.argsort(values, axis=0)
-        last = np.argmax(np.cumsum(self.weights[order], axis=0) >= q, axis=0)
-        columns = np.arange(values.shape[1])
-        return np.asarray(values[order[last, columns], columns])
+    def _quantiles(self, values: Floats, q: float) -> Floats:
+        return weighted_quantiles(values, self.weights, q)
 
     def informative(self, new: Constraints) -> Mask:
         """Which of these answers some of the density disagrees with, (a,)."""

@@ -16,7 +16,7 @@ from evenhand.metrics.gaussian.error_rates import ErrorRates
 from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
 from evenhand.metrics.gaussian.tuning import BayesPointTuning
 from evenhand.metrics.verdicts import Verdicts
-from evenhand.metrics.version_space.constraints import values_at, weighted_sums
+from evenhand.metrics.version_space.constraints import weighted_quantiles, weighted_sums
 from evenhand.metrics.version_space.density import Density
 
 STEPS = 4
@@ -44,12 +44,17 @@ def ladder(softness: float, error_rate: float | None) -> Floats:
 
 def chance_exceeded(density: Density, normals: Floats, gaps: Floats, softness: float) -> Floats:
     """How likely each gap exceeds its distance plus noise of this deviation, (n,)."""
-    squares = values_at(density.points, normals)
     if softness == 0.0:
-        return weighted_sums(density.weights, squares < gaps**2)
+        return density.of_values(
+            normals, lambda squares, rows: weighted_sums(density.weights, squares < gaps[rows] ** 2)
+        )
     from scipy.special import ndtr  # takes longer to load than a first decision may take
 
-    return weighted_sums(density.weights, ndtr((gaps - np.sqrt(np.maximum(squares, 0.0))) / softness))
+    def chances(squares: Floats, rows: slice) -> Floats:
+        roots = np.sqrt(np.maximum(squares, 0.0))
+        return weighted_sums(density.weights, ndtr((gaps[rows] - roots) / softness))
+
+    return density.of_values(normals, chances)
 
 
 def threshold_quantiles(density: Density, normals: Floats, quantile: float, softness: float) -> Floats:
@@ -61,10 +66,12 @@ def threshold_quantiles(density: Density, normals: Floats, quantile: float, soft
         return density.quantiles(normals, quantile)
     shares = ((np.arange(len(density.points)) + 0.5) * GOLDEN) % 1.0
     noise = softness * np.array([NormalDist().inv_cdf(share) for share in shares.tolist()])
-    roots = np.sqrt(np.maximum(values_at(density.points, normals), 0.0)) + noise[:, None]
-    order, columns = np.argsort(roots, axis=0), np.arange(len(normals))
-    last = np.argmax(np.cumsum(density.weights[order], axis=0) >= quantile, axis=0)
-    return np.asarray(np.maximum(roots[order[last, columns], columns], 0.0) ** 2)
+
+    def quantiles(squares: Floats, _: slice) -> Floats:
+        roots = np.sqrt(np.maximum(squares, 0.0)) + noise[:, None]
+        return np.asarray(np.maximum(weighted_quantiles(roots, density.weights, quantile), 0.0) ** 2)
+
+    return density.of_values(normals, quantiles)
 
 
 @dataclass(frozen=True, eq=False)

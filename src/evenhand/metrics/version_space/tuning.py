@@ -129,6 +129,8 @@ class DensityTuning(MemoryTuning):
     largest. The 0.05-quantile of 300 points rests on 15 of them."""
     least_below: int = 4
     """Minimum number of points below the quantile; half of them may be gone before the points walk."""
+    least_to_bound: int = 64
+    """Minimum number of candidates for which bounds on all distances save more than they cost."""
     effective_share: float = 0.5
     """The points walk when their effective number falls below this share."""
     enough_survivors: float = 0.1

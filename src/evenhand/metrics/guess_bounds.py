@@ -1,15 +1,13 @@
 """Bounds on the distance played for every pair of a round, at a thousandth of the cost of the guesses themselves.
 
-A guess needs the standard deviation of a squared distance, O(m^2) a pair. These bounds need only its mean and the size
-of the difference z, O(d) a pair: u' Sigma u <= ||Sigma|| ||z||^4. While it is not known, the distance played under
-N(mean, s^2) is s g(mean/s), where g(t) = t - h(t) is the quantile of N(t, 1) truncated at zero, and Phi(h(t)) = keep
-Phi(t). docs/mathematics.md proves the bounds.
+A guess needs what is believed of a squared distance, O(m^2) a pair or more. These bounds need only its mean and the
+size of the difference z, O(d) a pair: u' Sigma u <= ||Sigma|| ||z||^4. The `Limits` say how far from the mean the
+distance played may lie; they depend on the belief.
 """
 
 from __future__ import annotations
 
 import math
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -17,75 +15,49 @@ import numpy as np
 from evenhand._internal.arrays import Floats, Indices, Mask
 from evenhand._internal.jit import jit
 from evenhand.metrics.features import MetricSpace
-from evenhand.metrics.gaussian.caution import Caution
-from evenhand.metrics.gaussian.truncated_normal import score_exceeded, truncated_quantile
 
 ROUNDING = 1e-12  # Relative to the sizes that enter a bound: widened by this, bounds hold in spite of rounding.
 TILE = 64  # Tables are filled in squares of this many candidates, so that both places of a pair are near.
 
 
 class Limits(NamedTuple):
-    """Numbers for the kernels: from the belief, from epsilon, and from g."""
+    """How far the distance played may lie from the mean M of the squared one. Squares, but for `known` and `drop`."""
 
-    slack: float
-    """A mean is known to within this times ||z||^2."""
     widest: float
-    """A standard deviation is at most this times ||z||^2."""
+    """A standard deviation s is at most this times ||z||^2."""
     known: float
     """A known distance is played at most this far below its mean."""
     drop: float
     """A soft threshold lowers the distance played by this at most."""
     near: float
-    """A lower end may be 0 up to this mean square."""
+    """A lower end may be 0 up to this M."""
     equal: float
-    """e, or infinity."""
+    """The quantile is at most M, or this times s; infinity: it is at most M + at_zero s."""
     at_zero: float
-    """g(0)."""
     least_share: float
-    """min g(t)/t over t > 0, rounded down."""
+    """The quantile is at least this times M,"""
     untruncated: float
-    """max(h(inf), 0)."""
-
-
-@lru_cache(maxsize=16)
-def shape_of(keep: float) -> tuple[float, float, float, float]:
-    """The shape of g for one probability `keep`: the last four of `Limits`."""
-    top = score_exceeded(keep)
-    at_zero = truncated_quantile(0.0, 1.0, keep, top)
-    equal = score_exceeded(0.5 / keep) if keep > 0.5 else math.inf
-    low, high = math.log(1e-6), math.log(1e6)
-    for _ in range(200):  # ternary search: g(t)/t falls, then rises
-        left, right = low + (high - low) / 3.0, high - (high - low) / 3.0
-        if _share(math.exp(left), keep, top) < _share(math.exp(right), keep, top):
-            high = right
-        else:
-            low = left
-    least = min(_share(math.exp(low), keep, top), 1.0)
-    return equal, at_zero, least * (1.0 - 1e-9), max(top, 0.0)
-
-
-def _share(t: float, keep: float, untruncated: float) -> float:
-    return truncated_quantile(t, 1.0, keep, untruncated) / t
+    """and at least M less this times s."""
+    slack: float = 0.0
+    """M is known to within this times ||z||^2; `GuessBounds` sets it."""
 
 
 class GuessBounds:
     """Ends of the distances played between all rows of `contexts` (k, d), without any standard deviation.
 
-    mean: of alpha, (m,). widest: no standard deviation along a u with ||u|| = 1 exceeds it. O(k^2 d).
+    mean: of alpha, (m,). O(k^2 d).
     """
 
     upper: Floats
     """The upper end of every distance, (k, k)."""
 
-    def __init__(self, contexts: Floats, space: MetricSpace, mean: Floats, widest: float, caution: Caution) -> None:
+    def __init__(self, contexts: Floats, space: MetricSpace, mean: Floats, limits: Limits) -> None:
         # Squared distances are sums of squared differences of these columns, less what negative eigenvalues take off.
         points, values = space.embedded(mean, contexts)
         self._shown = np.ascontiguousarray(points.T)
         self._plain = np.ascontiguousarray(contexts.T)
         slack = ROUNDING * float(np.max(np.abs(values))) + max(-float(np.min(values)), 0.0)
-        shape, drop = shape_of(caution.keep), caution.softness * max(caution.untruncated, 0.0)
-        near = max((caution.known + drop) ** 2, drop**2 / shape[2])
-        self._limits = Limits(slack, widest, caution.known, drop, near, *shape)
+        self._limits = limits._replace(slack=slack)
         self.upper, self._is_near = _upper_ends(self._shown, self._plain, self._limits)
 
     def may_reach(self, p: Floats, tolerance: float, settled: Mask) -> Indices:

@@ -87,11 +87,11 @@ def flags_in_words(left: int, n_wrong: int | None = None, cost: float = 0.0) -> 
 
     >>> flags_in_words(1)
     'At most 1 more decision can ever be flagged, if each is reviewed before the next and the answers fit a metric.'
+    >>> flags_in_words(9, 0, 2.4).partition("next. ")[2]
+    'None of the answers so far are taken to be wrong; each further wrong one may add 2.4.'
     """
     decisions = f"At most {left} more {'decision' if left == 1 else 'decisions'} can ever be flagged"
     if n_wrong is None:
         return f"{decisions}, if each is reviewed before the next and the answers fit a metric."
-    wrong = f"{n_wrong} {'answer' if n_wrong == 1 else 'answers'} so far wrong"
-    return (
-        f"{decisions}, if each is reviewed before the next, with {wrong}; each further wrong answer may add {cost:.1f}."
-    )
+    wrong = f"{n_wrong or 'None'} of the answers so far {'is' if n_wrong == 1 else 'are'} taken to be wrong"
+    return f"{decisions}, if each is reviewed before the next. {wrong}; each further wrong one may add {cost:.1f}."

@@ -37,7 +37,7 @@ const pairs = (value) => number(value, value < 10 && value > 0 ? 1 : 0);
 function before({ candidates, capacity, pairs: all, unfair_before: unfair }) {
   return {
     title: "Before evenhand", figure: `${pairs(unfair)} of ${count(all, "pair")}`,
-    words: `The highest ${capacity === 1 ? "score" : `${capacity} scores`} of ${candidates} applicants got the ${capacity === 1 ? "loan" : "loans"}, all others nothing. So many pairs in each decision were too alike for that.`,
+    words: `The highest ${capacity === 1 ? "score" : `${capacity} scores`} of ${candidates} applicants got the ${capacity === 1 ? "loan" : "loans"}, all others nothing. On average, this many pairs of a decision were too similar to be treated that differently.`,
     picture: bars([["all pairs", all], ["unfair pairs", unfair]], pairs),
   };
 }
@@ -46,7 +46,7 @@ function firstFlags({ unfair_before: before_, unfair_by_block: unfair }, { came,
   const first = came.findIndex((n) => n > 0);
   return {
     title: "The first flags", figure: first < 0 ? "no flag yet" : `after ${count(edges[first], "decision")}`,
-    words: `Now evenhand draws lots, and keeps the chances of similar people together. At first it does not know who is similar: reviewers call some gaps unfair.`,
+    words: "Now evenhand draws lots, and keeps the chances of similar people close together. At first it does not know who is similar, so reviewers call some gaps unfair.",
     picture: bars([["unfair pairs before", before_], ["at first", unfair[0] ?? 0]], pairs),
   };
 }
@@ -56,7 +56,7 @@ function learned({ truth }, { effects, reviews }) {
   const hits = first.filter(({ name }) => truth[name] > 0).length;
   return {
     title: "What it learned", figure: count(reviews, "answer"),
-    words: `From these it learned what reviewers look at. ${hits} of the ${first.length} features that it weighs most count for them; striped ones do not.`,
+    words: `From these it learned which differences matter to reviewers. ${hits} of the ${first.length} features with the most weight do matter; striped ones do not.`,
     picture: bars(first.map(({ name, value }) => [named(name), Math.min(value, 1)]), (value) => `${Math.round(100 * value)} points`, (i) => (truth[first[i].name] > 0 ? "" : "second")),
   };
 }
@@ -67,7 +67,7 @@ function stopping({ ends, unfair_by_block: unfair }, { rounds: { flagged } }) {
   const [first, last] = [ends[0], ends.at(-1) - (ends.at(-2) ?? 0)];
   return {
     title: flags.at(-1) === 0 ? "The flags stop" : flags.at(-1) < flags[0] ? "The flags become rare" : "Fewer unfair pairs", figure: `${flags[0]} → ${count(flags.at(-1), "flag")}`,
-    words: `In the first ${count(first, "decision")}, and in the last ${last} before you came. These pairs were really unfair, in each decision:`,
+    words: `Flags in the first ${count(first, "decision")}, and in the last ${last} before you came. Unfair pairs in each decision, whether flagged or not:`,
     picture: bars(unfair.map((value, i) => [`up to No. ${ends[i] - 1}`, value]), pairs),
   };
 }
@@ -76,7 +76,7 @@ function cost({ reward }) {
   const share = reward.before > 0 ? (reward.before - reward.evenhand) / reward.before : 0;
   return {
     title: "What it cost", figure: percent(Math.max(0, share), 0),
-    words: `This share of the expected reward was given up in the second half of the past.${reward.by_lot < reward.evenhand ? " A plain lottery would have earned less still." : ""}`,
+    words: `The share of the expected reward given up in the second half of these decisions.${reward.by_lot < reward.evenhand ? " A plain lottery would have earned even less." : ""}`,
     picture: bars([["highest scores", reward.before], ["evenhand", reward.evenhand], ["plain lottery", reward.by_lot]], (value) => number(value)),
   };
 }

@@ -94,7 +94,7 @@ function inOrder({ by, down }) {
 }
 
 function head({ label, kind, optional }, press) {
-  return el("th", { scope: "col", class: `${kind?.includes("right") ? "right" : ""} ${optional ? "optional" : ""}`.trim() || null },
+  return el("th", { scope: "col", class: `${kind?.includes("right") ? "right" : ""} ${kind === "value" ? "value" : ""} ${optional ? "optional" : ""}`.trim() || null },
     el("button", { class: "sort", type: "button", onclick: press }, label));
 }
 

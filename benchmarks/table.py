@@ -34,14 +34,16 @@ def markdown(lines: list[Measurement], where: dict[str, Any], *, interrupted: bo
 
 
 def provenance(where: dict[str, Any]) -> str:
-    """Machine, versions and commit in a sentence."""
+    """Machine, versions and commit, as a table."""
     machine, versions = where["machine"], where["versions"]
     named = ", ".join(f"{name} {versions[name]}" for name in PACKAGES if name in versions)
     busy = "" if machine["load"] is None else f" with a load of {machine['load']:.1f} at the start"
-    return (
-        f"Size {where['size']}, {where['begun']}, commit {where['commit'] or 'unknown'}, {machine['cpu']}, "
-        f"{machine['cores']} cores{busy}, {machine['python']}, {machine['system']}; {named}."
-    )
+    rows = {
+        "run": f"size {where['size']}, {where['begun']}, commit {where['commit'] or 'unknown'}",
+        "machine": f"{machine['cpu']}, {machine['cores']} cores{busy}, {machine['python']}, {machine['system']}",
+        "versions": named,
+    }
+    return "\n".join(["| | |", "|---|---|", *(f"| {name} | {words} |" for name, words in rows.items())])
 
 
 def _table(lines: list[Measurement]) -> str:

@@ -48,6 +48,8 @@ def test_the_dashboard_shows_the_promise_in_one_line(page: Page, serving: Servin
     page.locator("#promise", has_text="no number of flags is proved").wait_for()
     page.goto(f"{serving.url}/desks/plain")
     page.locator("#figure-decisions", has_text="8").wait_for()
+    assert page.locator("#figure-flags-left").inner_text() == "no proof"
+    assert page.locator("#figures .headline b").get_attribute("id") == "figure-flagged"
     assert page.locator("#promise").is_hidden()
     assert serving.ask("GET", "/api/desks/plain", by="owner").json()["flags_left"] is None
 

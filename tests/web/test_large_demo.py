@@ -193,7 +193,7 @@ def test_a_term_is_explained_by_keyboard_and_by_touch(browser: Browser, page: Pa
 def test_groups_by_an_attribute_that_nobody_learns_from(page: Page, large: Serving) -> None:
     """Gender at first, which is only carried; then any feature."""
     _dashboard(page, large)
-    expect(page.locator("#groups-about")).to_contain_text("never learned from")
+    expect(page.locator("#groups-about")).to_contain_text("never learns from this")
     page.get_by_label("Group by").select_option("district")
     expect(page.locator("#groups tbody tr")).to_have_count(4)
-    expect(page.locator("#groups-about")).not_to_contain_text("never learned from")
+    expect(page.locator("#groups-about")).not_to_contain_text("never learns from this")

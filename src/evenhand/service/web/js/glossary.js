@@ -9,7 +9,7 @@ export const MEANINGS = {
   distance: "How different two candidates are, in the eyes of the reviewers. It limits the gap between their chances.",
   metric: "What measures the distance between any two candidates. Nobody can write it down; the desk learns it from answers.",
   "called unfair": "Decisions in which a reviewer called the gap of some pair unfair: flags. Each decision counts once; flags on equal chances do not count.",
-  "flags left": "How many more decisions can ever be called unfair: a proved number, if each decision is reviewed before the next. Flags on decisions made before an earlier flag was processed come on top. Where nothing is proved, there is no number.",
+  "flags left": "How many more decisions can ever be called unfair: a proved number, if each decision is reviewed before the next. Flags on decisions made before an earlier flag was processed come on top. It is proved with up to five features and reviewers who apply a rule; with more features only for some learners.",
   "at the limit": "A pair whose gap is as wide as its distance allows. Such pairs keep the chances from being more rewarding.",
   "cost of fairness": "The expected reward given up so that similar people have similar chances.",
   "without fairness": "The chance that a candidate would have if only the expected reward counted.",

@@ -66,7 +66,7 @@ function stopping({ ends, unfair_by_block: unfair }, { rounds: { flagged } }) {
   const flags = ends.map((end, i) => by(end) - (i ? by(ends[i - 1]) : 0));
   const [first, last] = [ends[0], ends.at(-1) - (ends.at(-2) ?? 0)];
   return {
-    title: flags.at(-1) === 0 ? "The flags stop" : flags.at(-1) < flags[0] ? "The flags become rare" : "Fewer unfair pairs", figure: `${flags[0]} → ${count(flags.at(-1), "flag")}`,
+    title: flags.at(-1) >= flags[0] ? "Fewer unfair pairs" : flags.at(-1) === 0 ? "The flags stop" : "The flags become rare", figure: `${flags[0]} → ${count(flags.at(-1), "flag")}`,
     words: `Flags in the first ${count(first, "decision")}, and in the last ${last} before you came. Unfair pairs in each decision, whether flagged or not:`,
     picture: bars(unfair.map((value, i) => [`up to No. ${ends[i] - 1}`, value]), pairs),
   };

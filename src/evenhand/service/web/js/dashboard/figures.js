@@ -22,7 +22,10 @@ export function figures(place, showUnfair) {
   return {
     update({ decisions, rounds, kinds, taught, waiting, behind, flags_left: left = null }) {
       const { flagged, reward } = rounds;
-      made["flags-left"].set(left === null ? "–" : whole(left), left === null ? "no number is proved for this desk" : "at most, proved");
+      const isProved = left !== null; // the headline; without a proof it is how many came
+      made["flags-left"].set(isProved ? whole(left) : "no proof", isProved ? "at most, proved" : "not for this many features, or these answers");
+      made["flags-left"].element.classList.toggle("headline", isProved);
+      made.flagged.element.classList.toggle("headline", !isProved);
       made.decisions.set(whole(decisions), behind ? `${count(behind, "event")} still to process` : decisions ? "all processed" : "");
       if (showUnfair) made.flagged.set(flagged.total ? linked(list, flagged.total) : whole(0), decisions ? flaggedNote(flagged, rounds.decisions) : "");
       made.reward.set(reward.mean === null ? "–" : number(reward.mean), `of ${count(reward.outcomes, "outcome")}`);

@@ -22,7 +22,7 @@ export function groupView(place, desk) {
     if (groups instanceof Error) { about.textContent = `Could not load the groups: ${groups.message}`; return; }
     if (!choice.options.length) show(choice, groups.attributes.map((name) => el("option", { value: name }, named(name))));
     choice.value = groups.attribute;
-    about.textContent = groups.candidates ? `${count(groups.candidates, "candidate")} of the newest ${count(groups.decisions, "decision")}${groups.seen ? "" : "; never learned from"}` : "no candidates yet";
+    about.textContent = groups.candidates ? `${count(groups.candidates, "candidate")} of the newest ${count(groups.decisions, "decision")}${groups.seen ? "" : "; the desk never learns from this"}` : "no candidates yet";
     show(body, groups.candidates ? table(groups.groups) : null);
     if (attribute !== null) announce(status, about.textContent);
   };

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def ai_act_section(report: AuditReport) -> ReportSection:
-    """Regulation (EU) 2024/1689, Articles 12, 13, 19, 26 and 86."""
+    """Regulation (EU) 2024/1689, Articles 12, 13, 19, 26 and 86, and Annex III."""
     rows = [
         (
             "A high-risk system technically allows events to be recorded automatically over its lifetime",
@@ -50,7 +50,7 @@ def ai_act_section(report: AuditReport) -> ReportSection:
             "keep the database is up to you.",
         ),
         (
-            "Deployers keep the logs under their control likewise, at least six months",
+            "Deployers keep the logs under their control for as long, at least six months",
             "Article 26(6)",
             "The same.",
         ),
@@ -71,8 +71,9 @@ def ai_act_section(report: AuditReport) -> ReportSection:
             "No.",
         ),
         (
-            "A person affected by certain decisions based on such a system may ask the deployer to explain its role in "
-            "the procedure and the main elements of the decision",
+            "A person may ask the deployer to explain the system's role in the procedure and the main elements of a "
+            "decision based on a system of Annex III (but point 2), if it has legal or similarly significant effects "
+            "that the person considers adverse",
             "Article 86(1)",
             "In part: Reasons for a candidate has the chance and the features that counted. The role of the system in "
             "your procedure is yours to explain.",
@@ -80,7 +81,10 @@ def ai_act_section(report: AuditReport) -> ReportSection:
     ]
     source = "Source: https://eur-lex.europa.eu/eli/reg/2024/1689/oj, with which systems are high-risk, and from when."
     scope = (
-        "It concerns high-risk systems. Whether a desk is part of one, and since when the articles apply, is not said."
+        "It concerns high-risk systems. Annex III lists, among others, systems for access to education (point 3(a)), "
+        "recruitment (4(a)), public benefits (5(a)) and the creditworthiness of natural persons (5(b)); Article 6(3) has "
+        "exceptions. Whether a desk is part of one is for your counsel, and so is the date from which the articles "
+        "apply, which has been under revision."
     )
     made = table("EU AI Act, record-keeping", HEAD, rows, is_text=True)
     return section("ai-act", "EU AI Act: record-keeping and explanation", [NO_ADVICE, scope, made, source])

@@ -16,9 +16,9 @@ import evenhand as eh
 # %% [markdown]
 # ## A world to play in
 #
-# Each round has four candidates with three features each. `theta` says what pays off. `A` is the reviewer's metric: it
-# says which differences make two candidates different. The bandit knows neither; it sees contexts, outcomes and
-# verdicts.
+# Each round has four candidates with three features each: a vector of norm at most 1, the context. `theta` says what
+# pays off. `A` is the reviewer's metric: it says which differences make two candidates different. The bandit knows
+# neither; it sees contexts, outcomes and verdicts.
 
 # %%
 rng = np.random.default_rng(1)
@@ -46,7 +46,8 @@ print(decision)
 
 # %% [markdown]
 # Outcomes and reviews may come at any time, in any order. Here the reviewer looks at all six pairs at once. A pair is
-# unfair if the two probabilities differ by more than the two candidates do.
+# unfair if the two probabilities differ by more than the two candidates do. `used` is the number of verdicts that were
+# learned; `conflicts` would name pairs whose verdicts contradict earlier ones.
 
 # %%
 rewards = {i: float(theta @ decision.contexts[i] + rng.normal(0, 0.1)) for i in decision.chosen}

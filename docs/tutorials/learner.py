@@ -80,7 +80,8 @@ for metric in (SmallestGap(2), BayesPoint(2)):
 # ## The contract
 #
 # `evenhand.testing` has the rules of a learner as a pytest suite: queries change nothing, errors change nothing, a
-# saved learner continues to the bit, distances are learned, contradictions are reported. Put this into a test module:
+# saved learner continues to the bit, distances are learned, contradictions are reported. Put this into a test module,
+# below the imports and the class above:
 #
 # ```python
 # from evenhand.testing import MetricLearnerContract
@@ -90,6 +91,6 @@ for metric in (SmallestGap(2), BayesPoint(2)):
 #         return SmallestGap(n_features)
 # ```
 #
-# Run `pytest` on it. `SmallestGap` fails the tests that ask for more than a crude bound: it does not learn distances,
-# reports no conflicts, and ignores its settings. That is what is left to do for a learner of your own.
+# Run `pytest` on it. `SmallestGap` passes most tests and fails those that ask for more than a crude bound: it does not
+# learn distances, reports no conflicts, and ignores its settings. That is what is left to do for a learner of your own.
 # [Extend](../extend.md) lists the rules, and has the suites for reward models and ledger backends.

@@ -85,7 +85,8 @@ print("flags in the first ten days:", sum(flags[:10]), "- in the last ten:", sum
 # ## Explain a decision
 #
 # Why did these people get these chances? The explanation names the pairs whose distance limited them, and what fairness
-# cost.
+# cost. The optimistic reward is the estimate plus its uncertainty, so that the desk also learns about people it knows
+# little of.
 
 # %%
 for sentence in desk.explain(decision.id).sentences[:6]:

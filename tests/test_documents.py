@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import doctest
+import importlib.util
 import re
 import runpy
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from evenhand.cli.main import command_line
 
 ROOT = Path(__file__).parent.parent
 DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")])
@@ -46,6 +50,37 @@ def test_links_lead_somewhere(document: Path) -> None:
     for target in re.findall(r"\]\(([^)#]+)\)", document.read_text()):
         if "://" not in target:
             assert (document.parent / target).exists(), target
+
+
+def _commands(document: Path) -> list[str]:
+    """Lines of code that call evenhand: indented, after a prompt, or in a block of shell."""
+    text = re.sub(r" *\\\n *", " ", document.read_text())
+    shell = "\n".join(re.findall(r"```bash\n(.*?)```", text, flags=re.DOTALL))
+    return re.findall(r"(?m)^(?: {4}|\$ )(evenhand .*)$", text) + re.findall(r"(?m)^(evenhand .*)$", shell)
+
+
+def test_printed_commands_have_options_that_exist() -> None:
+    """Every printed call of evenhand is one that its command line accepts; they are not run."""
+    printed = [line for document in DOCUMENTS for line in _commands(document)]
+    assert len(printed) > 60
+    for line in printed:
+        words = shlex.split(line, comments=True)[1:]
+        shell = next((place for place, word in enumerate(words) if word in (">", "|", "&")), len(words))
+        try:
+            command_line().parse_args(words[:shell])
+        except SystemExit:
+            pytest.fail(f"wrong usage: {line}")
+
+
+def test_printed_modules_can_be_run() -> None:
+    """Every module of benchmarks, scripts and tests that a document runs with `python -m` is there."""
+    named = {
+        name
+        for path in DOCUMENTS
+        for name in re.findall(r"python -m ((?:benchmarks|scripts|tests)[\w.]*)", path.read_text())
+    }
+    assert len(named) > 20
+    assert [name for name in sorted(named) if importlib.util.find_spec(name.rstrip(".")) is None] == []
 
 
 def test_every_decision_is_listed() -> None:

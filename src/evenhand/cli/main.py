@@ -42,8 +42,8 @@ NOT_USAGE = (CannotListen, CannotWrite, DamagedLedger, LedgerUnavailable, NewerF
 """Errors that another way of calling the command would not avoid."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; returns the exit status: 0 done, 1 something is wrong or unavailable, 2 wrong usage."""
+def command_line() -> argparse.ArgumentParser:
+    """All commands and their options."""
     parser = argparse.ArgumentParser(
         prog="evenhand", description="Even-handed decisions when you only know unfairness when you see it."
     )
@@ -65,6 +65,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     add_datasets(command(commands, "datasets", "tables of real people: list, show, write as CSV and schema"))
     _add_lab(command(commands, "lab", "experiments: list, run, report"))
     _add_warm_up(command(commands, "warm-up", "compile all numerical kernels now, for images"))
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit status: 0 done, 1 something is wrong or unavailable, 2 wrong usage."""
+    parser = command_line()
     options = parser.parse_args(arguments)
     if options.command is None:
         parser.print_help(sys.stderr)

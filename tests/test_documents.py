@@ -55,7 +55,8 @@ def test_links_lead_somewhere(document: Path) -> None:
 def _commands(document: Path) -> list[str]:
     """Lines of code that call evenhand: indented, after a prompt, or in a block of shell."""
     text = re.sub(r" *\\\n *", " ", document.read_text())
-    shell = "\n".join(re.findall(r"```bash\n(.*?)```", text, flags=re.DOTALL))
+    fenced = re.findall(r"^```(\w*)\n(.*?)^```$", text, flags=re.DOTALL | re.MULTILINE)
+    shell = "\n".join(block for language, block in fenced if language in ("", "bash"))
     return re.findall(r"(?m)^(?: {4}|\$ )(evenhand .*)$", text) + re.findall(r"(?m)^(evenhand .*)$", shell)
 
 

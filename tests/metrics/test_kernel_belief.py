@@ -142,6 +142,17 @@ def test_draws_have_the_moments_of_the_belief() -> None:
     assert np.allclose(draws.std(axis=0), sd, rtol=0.06)
 
 
+def test_rows_are_looked_at_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The moments of many rows do not depend, but for rounding, on how many of them are looked at together."""
+    both = _Both(0.3, "aabbc", 1)
+    both.learn(4, times=4)
+    z = both.rng.normal(size=(50, 5))
+    whole = both.kernel.moments(z)
+    monkeypatch.setattr("evenhand.metrics.gaussian.kernel_belief.AT_ONCE", 7)
+    for in_blocks, at_once in zip(both.kernel.moments(z), whole, strict=True):
+        assert np.allclose(in_blocks, at_once, rtol=1e-12, atol=0)
+
+
 def test_nothing_is_lost_if_the_supports_span_everything() -> None:
     """Supports beyond the number of unknowns can be dropped without any loss."""
     both = _Both(0.3, None, 0, replace(DEFAULT, max_supports=20, supports_to_drop=10))

@@ -27,6 +27,8 @@ from evenhand.metrics.gaussian.supports import Supports
 from evenhand.metrics.gaussian.tuning import DEFAULT, BayesPointTuning
 from evenhand.metrics.verdicts import HalfSpaces
 
+AT_ONCE = 4096  # Rows looked at together: all pairs of 500 candidates beside all supports would fill a gigabyte.
+
 
 @dataclass(frozen=True, eq=False)
 class KernelBelief:
@@ -50,10 +52,11 @@ class KernelBelief:
         """Mean and standard deviation of z'Gz for each row z, each (p,). O(p n (n + d))."""
         prior, supports = self.prior, self.supports
         means, variances = prior.means(rows), prior.variances(rows)
-        if self.n_supports:
-            k = supports.covariances(prior, rows)
-            means += k @ supports.weights
-            variances -= supports.shrinks @ supports.at_turn(k) ** 2
+        for start in range(0, len(rows) if self.n_supports else 0, AT_ONCE):
+            block = slice(start, start + AT_ONCE)
+            k = supports.covariances(prior, rows[block])
+            means[block] += k @ supports.weights
+            variances[block] -= supports.shrinks @ supports.at_turn(k) ** 2
         return means, np.sqrt(np.maximum(variances, 0.0))
 
     def covariances(self, rows: Floats) -> Floats:

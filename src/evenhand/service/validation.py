@@ -40,6 +40,7 @@ def sentence(errors: Sequence[Mapping[str, Any]], route: Any = None) -> str:
 
     route: of FastAPI; its body model names the fields that a request may have.
     """
+    errors = _inside(errors)
     first = errors[0]
     place = place_of(first["loc"][1:])
     if first["type"] == "missing":
@@ -53,6 +54,16 @@ def sentence(errors: Sequence[Mapping[str, Any]], route: Any = None) -> str:
         wanted = " or ".join(dict.fromkeys(_wanted(error) for error in rivals))
         return f"{place_of(first['loc'][1:-1])} must be {wanted}, got {shown(first['input'])}"
     return f"{place or 'the body'} must be {_wanted(first)}, got {shown(first['input'])}"
+
+
+def _inside(errors: Sequence[Mapping[str, Any]]) -> Sequence[Mapping[str, Any]]:
+    """The errors; of a union that got an object, those inside it, without the name of the union's type."""
+    first = errors[0]
+    at = len(first["loc"]) - 1
+    if not isinstance(first["input"], Mapping):
+        return errors
+    deeper = [error for error in errors if error["loc"][:at] == first["loc"][:at] and len(error["loc"]) > at + 1]
+    return [{**error, "loc": (*error["loc"][:at], *error["loc"][at + 1 :])} for error in deeper] or errors
 
 
 def _known_fields(loc: Sequence[Any], route: Any) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
 
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
@@ -150,3 +151,20 @@ def test_what_cannot_be_modelled_is_refused() -> None:
     varied = replace(log, outcomes=np.where(log.chosen, np.arange(300.0), np.nan))
     with pytest.raises(InvalidInput, match="can model 2 different outcomes at most, got 30"):
         expected_outcomes(varied, model=Memory())
+
+
+def test_chances_of_people_decided_one_at_a_time() -> None:
+    """A chance far below that of others counts as none in rounds of one candidate, too: round sizes change nothing."""
+    rng = np.random.default_rng(4)
+    log = replace(simulated_log(200, 1, rng), probabilities=None)
+    n = log.n_candidates
+    chosen = rng.random(n) < 1 / (1 + np.exp(-12 * log.contexts[:, 0]))
+    together = replace(log, chosen=chosen, capacities=log.sizes)
+    names = tuple(map(str, range(n)))
+    alone = replace(together, starts=np.arange(n + 1), capacities=np.ones(n, dtype=np.int64), names=names)
+    model = LogisticRegression(C=100)
+    found = [estimate_propensities(one, model=model, choice="separate", calibrate=False) for one in (together, alone)]
+    assert found[1].floors[0] == pytest.approx(0.05 * chosen.mean(), rel=0.05)
+    without = [int((~one.is_supported).sum()) for one in found]
+    assert without[0] > 50
+    assert without[1] == pytest.approx(without[0], rel=0.1)

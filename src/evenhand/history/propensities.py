@@ -21,7 +21,9 @@ Choice = Literal["auto", "separate", "competing"]
 """How a round was decided: each candidate separately, or all for a number of places."""
 
 RELATIVE_FLOOR = 0.05
-"""An estimated chance below this share of the round's mean counts as none: models cannot tell rarely from never."""
+"""An estimated chance below this share of the mean counts as none: models cannot tell rarely from never.
+
+The mean of the round where people compete for its places, and of the whole log where each is decided separately."""
 
 FEWEST_OF_A_KIND = 2
 """Candidates chosen, and not chosen, that a model needs."""
@@ -111,10 +113,11 @@ def estimate_propensities(
     if kind == "competing":
         rounds = PaddedRounds.of(log.starts)
         values = rounds.flat(included(rounds.table(scores), rounds, log.places)[0])
+        mean = np.repeat(round_sums(values, log.starts) / log.sizes, log.sizes)
         words += ", given the number of places of each round"
     else:
         values = 1.0 / (1.0 + np.exp(-scores))
-    mean = np.repeat(round_sums(values, log.starts) / log.sizes, log.sizes)
+        mean = np.full(log.n_candidates, values.mean())
     text = f"estimated by {words}; cross-fitted in {folds} folds of rounds"
     floors = RELATIVE_FLOOR * mean
     return Propensities(values, floors, text, is_recorded=False, choice=kind, is_logistic=model is None)

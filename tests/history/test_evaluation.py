@@ -109,6 +109,15 @@ def test_everybody_was_chosen() -> None:
     assert result.statements == ("Everybody was chosen, so the outcomes of all candidates are known.",)
 
 
+def test_people_who_applied_again_are_counted() -> None:
+    """Two people who were in several rounds are mentioned beside the intervals, which take rounds as independent."""
+    people = [f"p{row}" for row in range(LOG.n_candidates)]
+    people[CANDIDATES], people[2 * CANDIDATES], people[-1] = people[0], people[0], people[1]
+    said = evaluate(replace(LOG, people=tuple(people)), {"new": new_policy}, resamples=100).statements
+    assert said[-1].startswith("2 people were in several rounds. Intervals take rounds as independent")
+    assert not any("several rounds" in text for text in evaluate(LOG, {"new": new_policy}, resamples=100).statements)
+
+
 def test_a_policy_may_be_a_table() -> None:
     """What another system would have done, by candidates' ids, counts as the same probabilities of a function do."""
     played = eh.history.played_by(new_policy, LOG)

@@ -419,3 +419,24 @@ def test_how_cells_are_written_is_checked(about: dict[str, Any]) -> None:
     """A decimal sign that is none, codes that are no tuple of texts and a format that is no text are refused."""
     with pytest.raises(InvalidInput, match=next(iter(about))):
         LogColumns(chosen="yes", outcome="paid", every=2, **about)
+
+
+def test_a_table_as_excel_saves_it(tmp_path: Path) -> None:
+    """A first line that names the separator, UTF-16, and amounts with currencies; lines keep their numbers."""
+    path = tmp_path / "excel.csv"
+    lines = ["sep=;", "day;income;rate;yes;paid"]
+    lines += [f"{n // 4};$1,{n:03}.50;{n} %;{n % 2};{n % 3 % 2}" for n in range(40)]
+    path.write_text("\r\n".join([*lines, "9;$1,000;5 %;perhaps;1", ""]), encoding="utf-16")
+    columns = LogColumns(round="day", chosen="yes", outcome="paid")
+    with pytest.raises(InvalidInput, match="pass its encoding, such as utf-16"):
+        read(path, columns)
+    with pytest.raises(InvalidInput, match=r"income: numbers in a form that decimal='\.' reads"):
+        read(path, columns, encoding="utf-16", ignore=["rate"])
+    log = read(path, dataclasses.replace(columns, decimal="."), encoding="utf-16")
+    assert log.schema is not None
+    assert [(row["income"], row["rate"]) for row in log.schema.decode(log.contexts[:3])] == [
+        (pytest.approx(1000.5 + n), pytest.approx(n, abs=1e-9)) for n in range(3)
+    ]
+    assert [str(row) for row in log.refused] == [
+        "line 43: yes must be yes or no (True or False, 1 or 0), got 'perhaps'"
+    ]

@@ -26,7 +26,8 @@ th, td { border-bottom: 1px solid var(--line); padding: .3rem .8rem; text-align:
 th:first-child, td:first-child { text-align: left; }
 img { max-width: 100%; background: #fff; }
 .holds { color: var(--good); font-weight: 600; } .fails { color: var(--bad); font-weight: 600; }
-.numbers td { white-space: nowrap; } .texts td, .texts th { text-align: left; vertical-align: top; }
+.texts td, .texts th { text-align: left; vertical-align: top; }
+.numbers td, .texts td:not(:last-child) { white-space: nowrap; }
 details { margin: 1rem 0; } .record td { text-align: left; vertical-align: top; }
 """
 

@@ -73,7 +73,7 @@ def _add_table(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--yes", default="", metavar="WORD,...", help="other words for yes in these two columns")
     parser.add_argument("--no", default="", metavar="WORD,...", help="other words for no, such as declined")
     parser.add_argument("--missing", default="", metavar="CODE,...", help="codes for missing values: --missing=-9,9999")
-    parser.add_argument("--decimal", choices=(".", ","), help="if numbers are written as 1,250.00 (.) or 1.250,00 (,)")
+    parser.add_argument("--decimal", choices=(".", ","), help="if numbers are written as $1,250.00 (.) or 1.250,00 (,)")
     parser.add_argument("--encoding", default="utf-8", help="of text files, such as cp1252 (%(default)s)")
     parser.add_argument("--candidate", metavar="COLUMN", help="ids")
     rounds = parser.add_mutually_exclusive_group(required=True)

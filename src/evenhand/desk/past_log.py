@@ -29,7 +29,8 @@ def past_log(ledger: Ledger, desk: str, *, of: Subject = "desk") -> PastLog:
     of: "desk" for its own live decisions, with the probabilities it played; "system" for what the system in force did
     while the desk was in shadow mode, with probabilities if that told them for every decision. Candidates are named by
     decision and id. Decisions that somebody overrode, since nobody knows with which chances, those with somebody who
-    was erased, and those of which nobody said what was done are left out, and named in `refused`. The desk learned
+    was erased, and those of which nobody said what was done are left out, and named in `refused`. Leaving out overrides
+    biases estimates if people override some draws rather than others. The desk learned
     meanwhile: each decision's probabilities are right given what came before, so estimates are, too. Intervals take the
     rounds as independent, which they nearly are where a desk learns slowly.
     """

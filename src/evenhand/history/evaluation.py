@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
 
 AS_DECIDED = "as decided"
 CHANCES = "chances of the past"
+BY_CHANCES = " (chances)"
+"""Stands at pairs of the past that are counted by its chances, beside lotteries."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +83,7 @@ class Evaluation:
     def __str__(self) -> str:
         table = [("policy", "doubly robust", "SNIPS", "effective", "unfair pairs")]
         past = self.past_pairs.get(CHANCES)
-        table.append((AS_DECIDED, str(self.decided), "", "", "" if past is None else f"{past.share:.1%}"))
+        table.append((AS_DECIDED, str(self.decided), "", "", "" if past is None else f"{past.share:.1%}{BY_CHANCES}"))
         for result in self.results:
             unfair = "" if result.pairs is None else f"{result.pairs.share:.1%}"
             if result.refusal:
@@ -94,14 +97,18 @@ class Evaluation:
     @property
     def statements(self) -> tuple[str, ...]:
         """What cannot be estimated, and what estimates rest on, in sentences."""
-        most = max((result.unsupported for result in self.results if not result.refusal), default=0.0)
-        if most == 0.0:
-            return self.overlap.statements
-        rest = (
-            f"Up to {most:.1%} of a policy's choices go to people whom past decisions hardly ever chose: doubly robust "
-            "takes their outcomes from the model, SNIPS from the others, and IPS leaves them out."
-        )
-        return (*self.overlap.statements, rest)
+        said = [*self.overlap.statements]
+        if most := max((result.unsupported for result in self.results if not result.refusal), default=0.0):
+            said.append(
+                f"Up to {most:.1%} of a policy's choices go to people whom past decisions hardly ever chose: doubly "
+                "robust takes their outcomes from the model, SNIPS from the others, and IPS leaves them out."
+            )
+        if again := sum(count > 1 for count in Counter(self.log.people).values()):
+            said.append(
+                f"{again} people were in several rounds. Intervals take rounds as independent, so they are too narrow "
+                "if outcomes of the same person are alike."
+            )
+        return tuple(said)
 
     def save_report(self, path: str | os.PathLike[str], *, title: str = "Past decisions, evaluated") -> None:
         """Write one HTML page: the table, figures, the worst pairs, what cannot be estimated, and refused rows."""

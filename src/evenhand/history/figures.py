@@ -53,7 +53,7 @@ def fairness_figure(evaluation: Evaluation) -> Figure:
     """Reward against the share of pairs treated too differently, a dot for each policy."""
     figure, (panel,) = panels(1, width=7.0, height=4.6)
     past = evaluation.past_pairs["chances of the past"]
-    points = [("as decided", past.share, evaluation.decided)]
+    points = [("as decided, by its chances", past.share, evaluation.decided)]
     points += [
         (result.name, result.pairs.share, result.estimates["dr"])
         for result in evaluation.results

@@ -38,7 +38,7 @@ class LogColumns:
 
     How cells are written: time_format is that of `strftime`, such as "%d.%m.%Y", for times that are not in ISO form.
     missing: codes that stand for a missing value, such as "-9", in features and outcomes. decimal: "." or ",", if
-    numbers have groups of digits or a decimal comma: with "," 1.250,50 counts as 1250.5.
+    numbers have groups of digits, a decimal comma or a unit: with "," 1.250,50 counts as 1250.5, and 21,5 % as 21.5.
 
     >>> LogColumns(chosen="approved", outcome="repaid", every=20).used
     ('approved', 'repaid')

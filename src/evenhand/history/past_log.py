@@ -227,7 +227,10 @@ class PastLog:
         share = check_number("share", share, above=0, below=1)
         at = round(share * len(self))
         if not 1 <= at < len(self):
-            raise InvalidInput(f"both parts must have at least 1 round, got {at} of {len(self)}")
+            raise InvalidInput(
+                f"both parts must have at least 1 round, got {at} of {len(self)} rounds in the first; more and shorter "
+                "rounds come from `window` or `every`"
+            )
         return self.take(np.arange(at)), self.take(np.arange(at, len(self)))
 
     # What it is for.

@@ -16,9 +16,9 @@ from evenhand.history.past_log import PastLog, RefusedRow, capacities_of
 from evenhand.history.row_answers import RowAnswer, answer_of, is_blank
 from evenhand.history.row_rounds import other_capacity, repeated, rounds_of
 from evenhand.history.tables import RawTable, read_raw
-from evenhand.history.tidy_cells import tidied
+from evenhand.history.tidy_cells import decimal_of, tidied
 from evenhand.interview.people import read_cell, typed_column
-from evenhand.schema import EncodedRows, Feature, Number, Schema
+from evenhand.schema import EncodedRows, Feature, Note, Number, Schema
 from evenhand.schema.rows import is_missing, numeral, shown
 
 MOST_STRANGE = 0.05
@@ -73,7 +73,13 @@ def _proposed(raw: RawTable, without: set[str]) -> Schema:
         raise InvalidInput("the table must have columns of features besides those of decisions, got none")
     columns = {name: _typed(raw.columns[name]) for name in names}
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    return Schema.from_frame(rows)
+    forms = {name: decimal_of(values) for name, values in columns.items()}
+    hints = [Note(name, f"numbers in a form that decimal={sign!r} reads") for name, sign in forms.items() if sign]
+    try:
+        found = Schema.from_frame(rows)
+    except InvalidInput as error:
+        raise InvalidInput("; ".join([str(error), *map(str, hints)])) from None
+    return Schema(found.features, intercept=found.intercept, carry=found.carry, notes=(*found.notes, *hints))
 
 
 def _typed(values: list[Any]) -> list[Any]:

@@ -116,11 +116,13 @@ def _estimates(evaluation: Evaluation) -> str:
 
 def _support(evaluation: Evaluation) -> str:
     """How much the log says of each policy, and how it treats pairs."""
+    from evenhand.history.evaluation import BY_CHANCES, CHANCES
+
     head = ["", "chosen per round", "effective outcomes", "largest weight", "without a chance"]
-    past = evaluation.past_pairs.get("chances of the past")
+    past = evaluation.past_pairs.get(CHANCES)
     rows = [["as decided (observed)", f"{evaluation.log.places.mean():.3g}", "", "", ""]]
     if past is not None:
-        head, rows = [*head, "unfair pairs"], [[*rows[0], f"{past.share:.1%}"]]
+        head, rows = [*head, "unfair pairs"], [[*rows[0], f"{past.share:.1%}{BY_CHANCES}"]]
     for result in evaluation.results:
         about = [f"{result.choices:.3g}", f"{result.effective:.0f}", f"{result.largest_weight:.3g}"]
         unfair = [f"{result.pairs.share:.1%}"] if result.pairs is not None else []

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import io
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +19,8 @@ from evenhand.interview.people import SEPARATORS
 from evenhand.schema.rows import shown
 
 SUFFIXES = {".csv": "csv", ".tsv": "csv", ".txt": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl"}
+SEPARATOR_LINE = re.compile(r"sep=([,;\t|])\r?\n")  # As Excel writes and reads it.
+BOMS_OF_UTF_16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 MOST_ROWS = 5_000_000
 
 
@@ -107,12 +111,14 @@ def _from_file(path: Path, encoding: str) -> RawTable:
     except LookupError:
         raise InvalidInput(f"encoding must be one that Python knows, such as cp1252, got {encoding!r}") from None
     except UnicodeError as error:
-        raise InvalidInput(f"{path} must be in {encoding}: {error}; pass its encoding, such as cp1252") from None
+        likely = "utf-16" if path.read_bytes()[:2] in BOMS_OF_UTF_16 else "cp1252"
+        raise InvalidInput(f"{path} must be in {encoding}: {error}; pass its encoding, such as {likely}") from None
 
 
 def _from_csv(text: str, name: str) -> RawTable:
-    """A header and lines; lines with too few or too many values are named."""
-    separator = max(SEPARATORS, key=text.partition("\n")[0].count)
+    """A header and lines; lines with too few or too many values are named. A first line may name the separator."""
+    declared = SEPARATOR_LINE.match(text)
+    separator = declared[1] if declared else max(SEPARATORS, key=text.partition("\n")[0].count)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     lines, start = [], 1
     try:
@@ -121,7 +127,7 @@ def _from_csv(text: str, name: str) -> RawTable:
             start = reader.line_num + 1
     except csv.Error as error:
         raise InvalidInput(f"{name} must be a CSV file, line {start}: {error}") from None
-    lines = [(number, values) for number, values in lines if values]
+    lines = [(number, values) for number, values in lines[declared is not None :] if values]
     if not lines:
         raise InvalidInput(f"{name} must have a header, got an empty file")
     header = [column.strip() for column in lines[0][1]]

@@ -1,8 +1,9 @@
-"""Cells as other programs write them: codes for missing values, numbers with a decimal comma or in groups of digits."""
+"""Cells as other programs write them: codes for missing values; numbers with a decimal comma, groups or a unit."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,13 @@ from evenhand.schema.rows import numeral
 
 GROUPS = "'’ \u00a0\u202f"
 """What may stand between groups of three digits, besides a point or comma that is not the decimal sign."""
+
+MOST_NUMERALS = 0.95
+"""Of the texts of a column, for its decimal sign to be known."""
+
+CURRENCY = "$\u20ac\u00a3\u00a5"
+BLANK = "[ \u00a0\u202f]?"
+"""What may stand between a number and its unit."""
 
 
 def tidied(raw: RawTable, columns: LogColumns) -> RawTable:
@@ -40,16 +48,29 @@ def tidied(raw: RawTable, columns: LogColumns) -> RawTable:
 
 
 def numeral_with(decimal: str) -> re.Pattern[str]:
-    """Numerals with this decimal sign, perhaps with groups of three digits."""
+    """Numerals with this decimal sign, perhaps with groups of three digits, the sign of a currency, or %."""
     group = f"[{GROUPS}{',' if decimal == '.' else '.'}]"
     point = re.escape(decimal)
-    return re.compile(rf"[+-]?([1-9]\d{{0,2}}({group}\d{{3}})+|\d+)({point}\d+)?", re.ASCII)
+    before, after = f"([{CURRENCY}]{BLANK})?", f"({BLANK}[{CURRENCY}%])?"
+    return re.compile(rf"[+-]?{before}([1-9]\d{{0,2}}({group}\d{{3}})+|\d+)({point}\d+)?{after}", re.ASCII)
 
 
 def plain_numeral(text: str, decimal: str) -> str:
-    """The numeral in digits with a point.
+    """The numeral in digits with a point, without its unit: 21% is 21.
 
-    >>> plain_numeral("1.250,50", ","), plain_numeral("-1,250", "."), plain_numeral("12 500", ",")
+    >>> plain_numeral("1.250,50", ","), plain_numeral("-$1,250", "."), plain_numeral("12 500 %", ",")
     ('1250.50', '-1250', '12500')
     """
     return "".join("." if sign == decimal else sign for sign in text if sign in f"+-0123456789{decimal}")
+
+
+def decimal_of(values: Sequence[object]) -> str | None:
+    """The only decimal sign with which nearly all texts of a column are numerals; None if there is none, or two.
+
+    >>> decimal_of(["1.250,50", "99,90", ""]), decimal_of(["$1,250"]), decimal_of(["low"])
+    (',', None, None)
+    """
+    texts = [value.strip() for value in values if isinstance(value, str) and value.strip()]
+    fitting = {sign: sum(numeral_with(sign).fullmatch(text) is not None for text in texts) for sign in (".", ",")}
+    signs = [sign for sign, count in fitting.items() if count and count >= MOST_NUMERALS * len(texts)]
+    return signs[0] if len(signs) == 1 else None

@@ -5,6 +5,7 @@
 [[-0.289, 0.577, 0.577]]
 """
 
+from evenhand.schema._proposal import Note
 from evenhand.schema.effects import (
     Comparison,
     Distance,
@@ -34,6 +35,7 @@ __all__ = [
     "InteractionSigns",
     "LeftOut",
     "MetricExplanation",
+    "Note",
     "Number",
     "Ordinal",
     "RowProblem",

@@ -8,8 +8,11 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 from sklearn.ensemble import BaggingRegressor, HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier, SGDRegressor
+from sklearn.linear_model import LogisticRegression, Ridge, RidgeClassifier, SGDClassifier, SGDRegressor
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -54,6 +57,31 @@ def test_a_fitted_model_is_played_as_it_is_until_the_first_refit() -> None:
     np.testing.assert_array_equal(model.optimistic(contexts), model.estimate(contexts))
     model.learn(*yes_no(40, seed=1))
     assert np.mean(model.widths(contexts)) > 0.01
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        LogisticRegression(),
+        RandomForestClassifier(n_estimators=5, random_state=0),
+        GaussianNB(),
+        SGDClassifier(loss="log_loss", random_state=0),
+        MLPClassifier(hidden_layer_sizes=(3,), max_iter=20, random_state=0),
+    ],
+    ids=lambda model: type(model).__name__,
+)
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_false_and_true_are_0_and_1(model: Any) -> None:
+    """A classifier of False and True predicts and refits as one of 0 and 1."""
+    contexts, answers = yes_no(60)
+    of_bools, of_numbers = (
+        Predictor(clone(model).fit(contexts, answers.astype(kind)), refit_every=10, members=2) for kind in (bool, float)
+    )
+    assert of_bools.classes == (0.0, 1.0)
+    for each in (of_bools, of_numbers):
+        each.learn(*yes_no(20, seed=1))
+        assert each.in_use.refits == 1
+    np.testing.assert_allclose(of_bools.estimate(contexts), of_numbers.estimate(contexts), rtol=1e-9)
 
 
 def test_the_model_passed_is_not_touched() -> None:

@@ -64,7 +64,7 @@ def _check_kind(estimator: Any) -> None:
     if not hasattr(estimator, "predict_proba"):
         raise InvalidInput(f"model must predict probabilities, got {name} without predict_proba")
     classes = np.asarray(getattr(estimator, "classes_", YES_NO))
-    if classes.ndim != 1 or not np.issubdtype(classes.dtype, np.number):
+    if classes.ndim != 1 or classes.dtype.kind not in "biuf":
         raise InvalidInput(f"the classes of model must be rewards, numbers such as 0 and 1, got {classes.tolist()[:5]}")
 
 
@@ -180,5 +180,6 @@ def fitted(
         elif classes is None:
             estimator.partial_fit(contexts, rewards, **given)
         else:
-            estimator.partial_fit(contexts, rewards, classes=np.asarray(classes))
+            kind = np.asarray(getattr(estimator, "classes_", classes)).dtype  # perhaps False and True
+            estimator.partial_fit(contexts, rewards.astype(kind), classes=np.asarray(classes, dtype=kind))
     return to_bytes(estimator)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import json
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -440,3 +441,30 @@ def test_a_table_as_excel_saves_it(tmp_path: Path) -> None:
     assert [str(row) for row in log.refused] == [
         "line 43: yes must be yes or no (True or False, 1 or 0), got 'perhaps'"
     ]
+
+
+def test_a_table_as_a_database_holds_it() -> None:
+    """Texts padded with blanks, exact decimals and times with a zone are what they mean; no row is lost."""
+    start = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
+    rows = [
+        {
+            "at": start + datetime.timedelta(hours=n),
+            "amount": Decimal(f"{1000 + 7 * n}.{n:02}"),
+            "region": ("N   ", "S   ")[n % 2],
+            "yes": n % 3 == 0,
+            "paid": Decimal(n % 2),
+        }
+        for n in range(96)
+    ]
+    log = read(rows, LogColumns(time="at", window="day", chosen="yes", outcome="paid"))
+    assert (len(log), log.n_candidates, log.refused, log.notes) == (4, 96, (), ())
+    assert log.schema is not None
+    assert log.schema.decode(log.contexts[:2])[1]["region"] == "S"
+
+
+def test_a_table_without_a_row_that_fits_names_the_first(tmp_path: Path) -> None:
+    """Where features of no row fit, the message says where the first one stands."""
+    path = tmp_path / "table.csv"
+    pd.DataFrame(_rows()).assign(purpose="boat").to_csv(path, index=False)
+    with pytest.raises(InvalidInput, match="got none of 40: line 2: purpose must be one of 'car', 'home', got 'boat'"):
+        read(path, COLUMNS, SCHEMA)

@@ -16,7 +16,7 @@ from evenhand.history.past_log import PastLog, RefusedRow, capacities_of
 from evenhand.history.row_answers import RowAnswer, answer_of, is_blank
 from evenhand.history.row_rounds import other_capacity, repeated, rounds_of
 from evenhand.history.tables import RawTable, read_raw
-from evenhand.history.tidy_cells import decimal_of, tidied
+from evenhand.history.tidy_cells import decimal_of, stripped, tidied
 from evenhand.interview.people import read_cell, typed_column
 from evenhand.schema import EncodedRows, Feature, Note, Number, Schema
 from evenhand.schema.rows import is_missing, numeral, shown
@@ -58,6 +58,8 @@ def read(
     for name in columns.used:
         raw.column(name)
     raw = tidied(raw, columns)
+    if schema is None:
+        raw = replace(raw, columns={name: [stripped(value) for value in cells] for name, cells in raw.columns.items()})
     found = schema if schema is not None else _proposed(raw, {*columns.used, *ignore})
     people, misfits, found = _encoded(raw, found, on_invalid)
     answers = [answer_of(raw, row, columns) for row in range(len(raw))]
@@ -111,8 +113,9 @@ def _encoded(
         fitting = {f.name: _fitting(f, columns[f.name]) for f in schema.features}
         schema = schema.fitted(ColumnTable(fitting), extra="ignore")
     bare = Schema(schema.features, intercept=schema.intercept, notes=schema.notes)
-    people = bare.read(features, on_invalid=on_invalid, ids=[str(row) for row in range(len(raw))], extra="ignore")
-    return people, {int(out.id): out.reasons for out in people.left_out}, bare
+    people = bare.read(features, on_invalid=on_invalid, ids=raw.places, extra="ignore")
+    row_at = {place: row for row, place in enumerate(raw.places)}
+    return people, {row_at[out.id]: out.reasons for out in people.left_out}, bare
 
 
 def _fitting(feature: Feature, values: list[Any]) -> list[Any]:
@@ -164,7 +167,7 @@ def _assembled(
         names=tuple(rounds),
         people=own_ids,
         refused=tuple(refused),
-        counted_as=tuple(str(replace(value, id=raw.places[int(value.id)])) for value in people.counted_as),
+        counted_as=tuple(map(str, people.counted_as)),
     )
     if columns.outcome_range is not None:
         low, high = columns.outcome_range

@@ -187,5 +187,6 @@ def _from_database(source: Any, table: str) -> RawTable:
     except sql.exc.NoSuchTableError:
         raise InvalidInput(f"there is no table {table!r} in the database") from None
     except (sql.exc.SQLAlchemyError, AttributeError) as error:
-        raise InvalidInput(f"table {table!r} cannot be read: {error}") from None
+        reason = str(getattr(error, "orig", None) or error).partition("\n")[0]
+        raise InvalidInput(f"table {table!r} cannot be read: {reason}") from None
     return _from_columns({str(column.name): [row[column.name] for row in rows] for column in found.columns})

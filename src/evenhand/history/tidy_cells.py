@@ -47,6 +47,11 @@ def tidied(raw: RawTable, columns: LogColumns) -> RawTable:
     return replace(raw, columns=cells)
 
 
+def stripped(value: Any) -> Any:
+    """A text without blanks around it, such as databases pad texts with; anything else as it is."""
+    return value.strip() if isinstance(value, str) else value
+
+
 def numeral_with(decimal: str) -> re.Pattern[str]:
     """Numerals with this decimal sign, perhaps with groups of three digits, the sign of a currency, or %."""
     group = f"[{GROUPS}{',' if decimal == '.' else '.'}]"

@@ -176,7 +176,7 @@ def _number(
         notes.append(_may_be_missing(shown(code), numbers.count(code)))
     elif integer and all(_is_written_date(number) for number in distinct):
         notes.append(f"whole numbers such as {shown(numbers[0])} look like dates: make them dates in the table, if so")
-    elif counted and len(distinct) == rows > FEW_VALUES:
+    elif integer and len(distinct) == rows > FEW_VALUES:
         notes.append("a different whole number in every row: if it is an id, carry it")
     elif whole and 2 < len(distinct) <= FEW_VALUES and len(finite) > 2 * FEW_VALUES:
         notes.append(MAY_BE_CODES)

@@ -150,15 +150,17 @@ def in_utc(moment: datetime.datetime) -> datetime.datetime:
 def as_moment(value: Any, form: str | None = None) -> datetime.datetime | None:
     """The moment of a date, a time, numpy's or a text, with its zone if it has one; None for anything else.
 
-    form: that of texts, as for `strftime`; those in ISO form are read in any case.
+    form: that of texts and numbers, as for `strftime`; texts in ISO form are read in any case.
 
     >>> as_moment("2026-03-31"), as_moment(np.datetime64("2026-03-31T10:00")), as_moment("soon")
     (datetime.datetime(2026, 3, 31, 0, 0), datetime.datetime(2026, 3, 31, 10, 0), None)
-    >>> as_moment("31.03.2026", "%d.%m.%Y")
-    datetime.datetime(2026, 3, 31, 0, 0)
+    >>> as_moment("31.03.2026", "%d.%m.%Y"), as_moment(20260331, "%Y%m%d")
+    (datetime.datetime(2026, 3, 31, 0, 0), datetime.datetime(2026, 3, 31, 0, 0))
     """
     if is_missing(value):
         return None
+    if form is not None and as_number(value) is not None:
+        value = text_of(value)
     if isinstance(value, np.datetime64):
         value = value.astype("datetime64[us]").item()
     if isinstance(value, str):

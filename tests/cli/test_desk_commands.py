@@ -39,6 +39,9 @@ def test_report_then_live_then_back(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "the desk is live already" in capsys.readouterr().err
     assert run("desk", "shadow", "loans", *database) == 0
     assert "desk loans is in shadow mode since event 8, from decision 1 on" in capsys.readouterr().out
+    capsys.readouterr()
+    assert run("desk", "live", "loan", *database) == 2
+    assert capsys.readouterr().err.rstrip().endswith("error: there is no desk 'loan'")
     assert run("ledger", "verify", *database) == run("ledger", "replay", "loans", *database) == 0
 
 

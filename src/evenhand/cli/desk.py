@@ -5,10 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 from contextlib import closing
+from typing import TYPE_CHECKING
 
 from evenhand.cli._database_options import add_database, database_of
 from evenhand.cli._options import at_least, command
 from evenhand.cli.size import add_horizon
+
+if TYPE_CHECKING:
+    from evenhand.desk.desk import Desk
+    from evenhand.ledger.ledger import Ledger
 
 ACTOR = "command line"
 
@@ -39,17 +44,21 @@ def add_desk(parser: argparse.ArgumentParser) -> None:
 
 def run_switch(options: argparse.Namespace) -> None:
     """Switch a desk and say from which event on."""
-    from evenhand.desk.desk import Desk
     from evenhand.ledger.ledger import open_ledger
 
-    with (
-        closing(open_ledger(database_of(options), make=False)) as ledger,
-        Desk.open(ledger, options.desk) as desk,
-    ):
+    with closing(open_ledger(database_of(options), make=False)) as ledger, _opened(ledger, options.desk) as desk:
         event = desk.switch(options.to, options.reason, actor=ACTOR)
         number = desk.head.decisions
     mode = "live" if options.to == "live" else "in shadow mode"
     print(f"desk {options.desk} is {mode} since event {event.seq}, from decision {number} on")
+
+
+def _opened(ledger: Ledger, name: str) -> Desk:
+    """A desk that exists; without settings, nothing is opened anew."""
+    from evenhand.desk.desk import Desk
+
+    ledger.head(name)
+    return Desk.open(ledger, name)
 
 
 def run_differences(options: argparse.Namespace) -> None:
@@ -101,13 +110,9 @@ def run_forecast(options: argparse.Namespace) -> None:
 def run_mlflow(options: argparse.Namespace) -> None:
     """Log the figures of a desk as of its last event, if there is a new one."""
     from evenhand.adapters.mlflow_log import log_desk_figures
-    from evenhand.desk.desk import Desk
     from evenhand.ledger.ledger import open_ledger
 
-    with (
-        closing(open_ledger(database_of(options), make=False)) as ledger,
-        Desk.open(ledger, options.desk) as desk,
-    ):
+    with closing(open_ledger(database_of(options), make=False)) as ledger, _opened(ledger, options.desk) as desk:
         desk.catch_up(wait=True)
         run_id, step = log_desk_figures(desk, options.experiment, tracking_uri=options.tracking_uri)
     print(f"desk {options.desk}: run {run_id}, {'nothing new' if step is None else f'step {step}'}")

@@ -192,10 +192,13 @@ class PastLog:
         first = f"{len(self)} rounds, {self.n_candidates} candidates, {int(self.chosen.sum())} chosen"
         lines = [f"{first}, {len(seen)} outcomes known{mean}; {known}"]
         if self.verdicts:
-            lines.append(f"{len(self.verdicts)} past verdicts on pairs")
+            lines.append(f"past verdicts on pairs: {len(self.verdicts)}")
         lines += [f"column {note}" for note in self.notes]
         if self.refused:
-            lines += [f"{len(self.refused)} rows refused:", *map(str, self.refused[:SHOWN])]
+            lines += [
+                f"{len(self.refused)} row{'s' * (len(self.refused) > 1)} refused:",
+                *map(str, self.refused[:SHOWN]),
+            ]
             lines += [f"and {len(self.refused) - SHOWN} more, see .refused"] * (len(self.refused) > SHOWN)
         return "\n".join(lines)
 

@@ -48,7 +48,7 @@ def read(
     >>> rows = [{"day": n // 2, "income": 20 + 7 * n % 15, "yes": n % 2, "paid": 1} for n in range(20)]
     >>> print(read(rows + [{"day": 9, "income": 1}], LogColumns(round="day", chosen="yes", outcome="paid")))
     10 rounds, 20 candidates, 10 chosen, 10 outcomes known (mean 1); no probabilities recorded
-    1 rows refused:
+    1 row refused:
     row 20: yes must be yes or no (True or False, 1 or 0), got no value
     """
     check_one_of("on_invalid", on_invalid, ("skip", "clip"))

@@ -37,7 +37,8 @@ class WarmUp:
     def __str__(self) -> str:
         rest = f"; {self.conflicts} contradict others" if self.conflicts else ""
         rest += f"; {self.without_gap} were about people treated the same" if self.without_gap else ""
-        return f"learned from {self.outcomes} outcomes and {self.verdicts} verdicts on pairs{rest}"
+        many = "s" * (self.verdicts != 1)
+        return f"learned from {self.outcomes} outcomes and {self.verdicts} verdict{many} on pairs{rest}"
 
 
 def warm_up(log: PastLog, bandit: FairBandit) -> WarmUp:

@@ -178,3 +178,17 @@ def test_reviewers_who_do_not_exist_are_refused(setting: dict[str, Any], sentenc
     """With a sentence that says which there are."""
     with pytest.raises(InvalidInput, match=sentence):
         ReviewerSetting(**setting)
+
+
+@pytest.mark.statistical
+def test_a_misleading_majority_does_not_end_learning(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Three of five are wrong in 90% of answers. Equal probabilities for ever would earn 75 less than the best.
+
+    In this run everybody seemed alike after 46 answers, two of them wrong: too few to refute an error rate.
+    """
+    panels = {"misleading": {"A": 0.05, "B": 0.05, "C": 0.9, "D": 0.9, "E": 0.9}}
+    for module in ("reviewers", "runs"):
+        monkeypatch.setattr(f"evenhand.lab.{module}.PANELS", panels)
+    run = reviewed_run(policy="evenhand", d=3, k=5, rounds=200, epsilon=0.01, seed=1, panel="misleading")
+    assert run["regret"][-1] < 20.0
+    assert [name for name in panels["misleading"] if run[f"misleading_{name}"][-1]] == ["C", "D", "E"]

@@ -111,6 +111,25 @@ def test_a_refuted_learner_is_dropped() -> None:
     assert list(learner.evidence.shape) == [1]
 
 
+class Promising(KnownMetric):
+    """Promises a number of flags, which the answers may speak against."""
+
+    flags_left = 3  # type: ignore[assignment]
+    promise_is_doubtful = False  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("is_doubtful", [False, True])
+@pytest.mark.parametrize("behind", [HOPELESS - 1.0, HOPELESS + 1.0])
+def test_a_promise_is_ended_by_doubts_of_two_kinds(is_doubtful: bool, behind: float) -> None:
+    """Answers that speak against it and a learner far ahead: neither of them alone."""
+    learner = ByEvidence([Promising(np.eye(2)), BayesPoint(2)])
+    learner.learners[0].promise_is_doubtful = is_doubtful  # type: ignore[misc]
+    learner._set(learner.learners, np.array([-behind, 0.0]))
+    is_ended = is_doubtful and behind > HOPELESS
+    assert isinstance(learner.playing, BayesPoint if is_ended else Promising)
+    assert (learner.flags_left is None) == is_ended
+
+
 def test_a_failure_leaves_everybody_as_they_were() -> None:
     """If one learner fails, none has learned; the same verdicts can be learned again."""
     rng = np.random.default_rng(5)

@@ -54,10 +54,11 @@ class ByEvidence(PlayedByAnother):
     Evidence is the log-probability that a learner gave to the answers before it learned them; so the choice needs no
     test set. learners: copied, from the most specific assumption about reviewers to the most general one; a learner
     that is far behind is dropped. One that has a number of `flags_left` plays on as long as it has one: what was
-    promised must hold, and answers refute the promise itself when reviewers err. One-bit reviews are learned by those
-    who can, and count for nothing. last_resort: learns some of the answers, and takes over when it predicts them far
-    better, or better and they follow no metric (`reconsidered`). What is predicted of answers is the mean of all
-    learners and of the last resort, weighted by evidence: a prediction can be taken back, unlike a takeover.
+    promised must hold, and answers refute the promise itself when reviewers err. Where they only cast doubt on it, a
+    learner far ahead takes over. One-bit reviews are learned by those who can, and count for nothing. last_resort:
+    learns some of the answers, and takes over when it predicts them far better, or better and they follow no metric
+    (`reconsidered`). What is predicted of answers is the mean of all learners and of the last resort, weighted by
+    evidence: a prediction can be taken back, unlike a takeover.
 
     >>> from evenhand.metrics.bayes_point import BayesPoint
     >>> learner = ByEvidence([BayesPoint(2, structure="diagonal"), BayesPoint(2)])
@@ -91,7 +92,7 @@ class ByEvidence(PlayedByAnother):
     def _set(self, learners: tuple[MetricLearner, ...], evidence: Floats) -> None:
         """Take these learners, without those that are refuted, and decide who plays."""
         behind = np.maximum.accumulate(evidence[::-1])[::-1] - evidence
-        stands = [gap > self.margin and each.flags_left is not None for each, gap in zip(learners, behind, strict=True)]
+        stands = [gap > self.margin and _stands(each, gap) for each, gap in zip(learners, behind, strict=True)]
         kept = np.flatnonzero((behind < HOPELESS) | stands)
         self.learners, self.evidence = tuple(learners[i] for i in kept), evidence[kept]
         self.playing = next(learners[i] for i in kept if behind[i] <= self.margin or stands[i])
@@ -247,6 +248,15 @@ class ByEvidence(PlayedByAnother):
         memo[id(self)] = twin = self.__class__.__new__(self.__class__)
         twin.__dict__.update(self.__dict__)
         return twin
+
+
+def _stands(learner: MetricLearner, behind: float) -> bool:
+    """Whether the promise of a learner that is behind by this much evidence stands: doubts of two kinds end it.
+
+    Where most reviewers mislead, the metric that all are alike may explain all answers but a few, too few to refute a
+    rate. Then equal probabilities are played, no more answers come, and nothing would refute it later.
+    """
+    return learner.flags_left is not None and not (behind > HOPELESS and learner.promise_is_doubtful)
 
 
 def _joined(report: ReviewerReport, modelled: ReviewerReport | None, share: float) -> ReviewerReport:

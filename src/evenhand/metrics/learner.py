@@ -185,6 +185,11 @@ class MetricLearner(SavedPart, part="metric learner"):
         return None
 
     @property
+    def promise_is_doubtful(self) -> bool:
+        """Whether the answers speak against what `flags_left` assumes, though they do not refute it."""
+        return False
+
+    @property
     def promise(self) -> str | None:
         """What this learner promises now, in a sentence; None for learners without a theorem."""
         return None

@@ -105,6 +105,11 @@ class PlayedByAnother(MetricLearner):
         return self.playing.error_rate_of(reviewer)
 
     @property
+    def promise_is_doubtful(self) -> bool:
+        """That of the learner in play."""
+        return self.playing.promise_is_doubtful
+
+    @property
     def flags_left(self) -> int | None:
         """A proved number of rounds that can still be flagged at most while the learner in play stays in play."""
         return self.playing.flags_left

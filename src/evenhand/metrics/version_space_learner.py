@@ -216,6 +216,11 @@ class VersionSpace(MetricLearner):
         return self._promise.flags_left
 
     @property
+    def promise_is_doubtful(self) -> bool:
+        """Whether more answers are wrong under most metrics than the error rate explains, but for one case in 20."""
+        return bool(self.error_rate) and self._density.is_doubtful(self.error_rate or 0.0)
+
+    @property
     def promise(self) -> str:
         """What this learner promises now, in a sentence."""
         return self._promise.sentence

@@ -145,6 +145,10 @@ class Density(ABC):
     def refutes(self, error_rate: float) -> bool:
         """Whether under every metric more answers are wrong than this error rate explains."""
 
+    @abstractmethod
+    def is_doubtful(self, error_rate: float) -> bool:
+        """Whether under most metrics more answers are wrong than usual at this rate, which may yet be right."""
+
     # Learning.
 
     @abstractmethod

@@ -36,6 +36,10 @@ class HardDensity(Density):
         """No: answers that are never wrong are refuted by one that leaves no metric."""
         return False
 
+    def is_doubtful(self, error_rate: float) -> bool:
+        """No: none is wrong."""
+        return False
+
     def extents(self, normals: Floats) -> Floats:
         """The ends of <alpha, u> over all metrics left, normals (n, m) -> (2, n): certain, by linear programs."""
         outline = Outline(self._polyhedron(normals), self._cloud())

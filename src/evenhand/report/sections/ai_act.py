@@ -82,8 +82,8 @@ def ai_act_section(report: AuditReport) -> ReportSection:
     source = "Source: https://eur-lex.europa.eu/eli/reg/2024/1689/oj, with which systems are high-risk, and from when."
     scope = (
         "It concerns high-risk systems. Annex III lists, among others, systems for access to education (point 3(a)), "
-        "recruitment (4(a)), public benefits (5(a)) and the creditworthiness of natural persons (5(b)); Article 6(3) has "
-        "exceptions. Whether a desk is part of one is for your counsel, and so is the date from which the articles "
+        "recruitment (4(a)), public benefits (5(a)) and the creditworthiness of natural persons (5(b)); Article 6(3) "
+        "has exceptions. Whether a desk is part of one is for your counsel, and so is the date from which the articles "
         "apply, which has been under revision."
     )
     made = table("EU AI Act, record-keeping", HEAD, rows, is_text=True)

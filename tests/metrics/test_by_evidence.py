@@ -25,7 +25,7 @@ from evenhand.metrics import (
     Verdicts,
     default_learner,
 )
-from evenhand.metrics.by_evidence import FIRST_OF_EACH, FIRST_TRIAL, HOPELESS
+from evenhand.metrics.by_evidence import AT_ONCE, FIRST_OF_EACH, FIRST_TRIAL, HOPELESS
 from evenhand.testing import MetricLearnerContract
 from evenhand.testing.metric_worlds import played_rounds, random_A, random_contexts, verdicts_at_the_guess
 from tests.support.score_people import MadeUpPerson
@@ -181,10 +181,17 @@ class Remembered:
     seen: int
     speaks_up: bool = False
 
-    def predicted(self, since: int = 0) -> list[tuple[Verdicts, Any]]:
-        """All chunks that begin with a later answer."""
+    def predicted(self, since: int, until: int) -> list[tuple[Verdicts, Any]]:
+        """All chunks that begin with one of these answers."""
         starts = np.cumsum([0, *(len(verdicts) for verdicts, _ in self.chunks)])
-        return [chunk for start, chunk in zip(starts, self.chunks, strict=False) if start >= since]
+        return [chunk for start, chunk in zip(starts, self.chunks, strict=False) if since <= start < until]
+
+
+def _reconsidered(learner: MetricLearner, answers: Remembered) -> MetricLearner:
+    """After as many reviews as it takes until everything that is remembered was considered."""
+    while (after := learner.reconsidered(answers)) is not learner:
+        learner = after
+    return learner
 
 
 def _remembered(wrong: float, n: int = 40, *, speaks_up: bool = False) -> Remembered:
@@ -203,8 +210,8 @@ def test_the_last_resort_learns_what_is_remembered_and_plays(speaks_up: bool) ->
     """If a metric predicted badly by far; it takes over as another learner, and nobody resorts twice."""
     learner, alone = ByEvidence([BayesPoint(2)], last_resort=Score(2)), Score(2)
     remembered = _remembered(wrong=0.9, speaks_up=speaks_up)
-    after = learner.reconsidered(remembered)
-    for verdicts, _ in remembered.predicted():
+    after = _reconsidered(learner, remembered)
+    for verdicts, _ in remembered.chunks:
         alone.learn(verdicts)
     assert isinstance(after, ByEvidence)
     assert isinstance(learner.playing, BayesPoint)
@@ -219,7 +226,7 @@ def test_the_last_resort_learns_what_is_remembered_and_plays(speaks_up: bool) ->
 def test_the_last_resort_must_predict_better() -> None:
     """Who predicted well plays on, whatever the check says; more is learned only when there are many more answers."""
     learner, remembered = ByEvidence([BayesPoint(2)], last_resort=Score(2)), _remembered(wrong=0.0, speaks_up=True)
-    after = learner.reconsidered(remembered)
+    after = _reconsidered(learner, remembered)
     assert after.plays_metric
     assert after.reconsidered(remembered) is after
     assert after.reconsidered(replace(remembered, seen=2 * remembered.seen)) is not after
@@ -233,6 +240,17 @@ def test_the_last_resort_waits_for_a_few_answers_of_each_feature() -> None:
     assert learner.reconsidered(Remembered([], 12 * FIRST_OF_EACH, speaks_up=False)) is not learner
 
 
+def test_one_review_brings_few_fits() -> None:
+    """A trial of many answers goes on with the next reviews, in the same order; nobody takes over before its end."""
+    remembered, shares = _remembered(wrong=0.9, n=80), []
+    learner: MetricLearner = ByEvidence([BayesPoint(2)], last_resort=Score(2))
+    grown = replace(remembered, seen=remembered.seen + 3)  # answers that come meanwhile are for the next trial
+    while learner.plays_metric:
+        learner = learner.reconsidered(grown if shares else remembered)
+        shares.append(learner.state()["learned_of"])
+    assert shares == [*range(AT_ONCE, remembered.seen, AT_ONCE), remembered.seen]
+
+
 def test_a_small_lead_counts_only_where_no_metric_fits() -> None:
     """With the check's word the last resort takes over by a small lead, and without it by a clear one only."""
     chunks = _remembered(wrong=0.9).chunks
@@ -242,24 +260,27 @@ def test_a_small_lead_counts_only_where_no_metric_fits() -> None:
 
 def _taken_over(chunks: list[tuple[Verdicts, Any]], *, speaks_up: bool) -> bool:
     learner = ByEvidence([BayesPoint(2)], last_resort=Score(2))
-    return not learner.reconsidered(Remembered(chunks, FIRST_TRIAL, speaks_up)).plays_metric
+    seen = max(FIRST_TRIAL, sum(len(verdicts) for verdicts, _ in chunks))
+    return not _reconsidered(learner, Remembered(chunks, seen, speaks_up)).plays_metric
 
 
 def test_a_promise_that_stands_is_not_ended_by_predictions() -> None:
     """While a number of flags left is promised, a lead alone takes nobody out of play; that no metric fits does."""
     learner = default_learner(2, epsilon=0.05, seed=0)
     assert learner.flags_left is not None
-    assert learner.reconsidered(_remembered(wrong=0.9)).plays_metric
-    assert not learner.reconsidered(_remembered(wrong=0.9, speaks_up=True)).plays_metric
+    assert _reconsidered(learner, _remembered(wrong=0.9)).plays_metric
+    assert not _reconsidered(learner, _remembered(wrong=0.9, speaks_up=True)).plays_metric
 
 
 def test_what_the_last_resort_learned_is_saved() -> None:
-    """A saved learner continues as if never stopped: answers in two parts, saved in between, give the same lead."""
+    """A saved learner continues as if never stopped: answers in two parts, saved in the middle, give the same lead."""
     whole = _remembered(wrong=0.1, n=60)
     first = Remembered(whole.chunks[:30], sum(len(verdicts) for verdicts, _ in whole.chunks[:30]))
     learner = ByEvidence([BayesPoint(2)], last_resort=Score(2)).reconsidered(first)
+    assert 0 < learner.state()["learned_of"] < first.seen
     other = type(learner).restored(learner.saved())
-    ours, theirs = learner.reconsidered(whole).state(), other.reconsidered(whole).state()
+    learner, other = _reconsidered(learner, first), _reconsidered(other, first)
+    ours, theirs = _reconsidered(learner, whole).state(), _reconsidered(other, whole).state()
     assert ours["lead"] == theirs["lead"]
     assert (ours["learned_of"], theirs["learned_of"]) == (whole.seen, whole.seen)
 

@@ -116,13 +116,14 @@ class FitCheck:
         """The answers that are remembered."""
         return self.older.joined(self.newer) if self.newer else self.older
 
-    def predicted(self, since: int = 0) -> Iterator[tuple[Verdicts, Floats]]:
+    def predicted(self, since: int, until: int) -> Iterator[tuple[Verdicts, Floats]]:
         """The remembered answers in order, some of one reviewer at a time, and what was predicted of them.
 
-        since: without the first so many answers.
+        since, until: those of the answers counted from 0, the last one left out.
         """
         answers = self.answers
-        answers = answers.take(slice(max(0, len(answers) - (self.seen - since)), None))
+        forgotten = self.seen - len(answers)
+        answers = answers.take(slice(max(since - forgotten, 0), max(until - forgotten, 0)))
         for start in range(0, len(answers), TOGETHER):
             some = answers.take(slice(start, start + TOGETHER))
             for row in np.unique(some.reviewers).tolist():

@@ -57,10 +57,11 @@ class RememberedAnswers(Protocol):
     def speaks_up(self) -> bool:
         """Whether they were found to follow no metric."""
 
-    def predicted(self, since: int = 0) -> Iterable[tuple[Verdicts, Floats]]:
+    def predicted(self, since: int, until: int) -> Iterable[tuple[Verdicts, Floats]]:
         """Verdicts of one reviewer, in order, and the chances of a flag as predicted by the `best_predictor`.
 
-        since: without the first so many answers. Chances are below 0 where none was noted.
+        since, until: those of the answers counted from 0, the last one left out. Some may be forgotten. Chances are
+        below 0 where none was noted.
         """
 
 

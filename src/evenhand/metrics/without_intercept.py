@@ -150,8 +150,8 @@ class _WithoutIntercept:
     seen: int
     speaks_up: bool
 
-    def predicted(self, since: int = 0) -> Iterable[tuple[Verdicts, Floats]]:
-        return ((_verdicts(verdicts), chances) for verdicts, chances in self.answers.predicted(since))
+    def predicted(self, since: int, until: int) -> Iterable[tuple[Verdicts, Floats]]:
+        return ((_verdicts(verdicts), chances) for verdicts, chances in self.answers.predicted(since, until))
 
 
 def _varying(table: Floats) -> Floats:

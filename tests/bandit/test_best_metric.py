@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evenhand.bandit._best_metric import _log_bet, best_metric, log_evidence, smooth_loss
+from evenhand.bandit._best_metric import _log_bet, _Search, best_metric, log_evidence, smooth_loss
 
 
 @given(n=st.integers(0, 200), tolerated=st.floats(0.05, 0.4), share=st.floats(0.0, 1.0))
@@ -76,6 +76,31 @@ def test_a_start_that_is_good_enough_is_taken_as_it_is() -> None:
     )
     np.testing.assert_allclose(best.factor, A)
     assert best.wrong == 0
+
+
+def test_answers_on_independent_differences_need_no_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With more features than answers some metric explains whatever is said: it is there at once."""
+
+    def searched(*arguments: object) -> float:
+        raise AssertionError("searched")
+
+    monkeypatch.setattr("evenhand.bandit._best_metric.smooth_loss", searched)
+    rng = np.random.default_rng(3)
+    z, gaps, unfair = rng.normal(size=(60, 80)) * rng.uniform(0.0, 9.0, 80), rng.uniform(0.1, 0.9, 60), rng.random(60)
+    best = best_metric(z, gaps, unfair < 0.5, starts=[np.eye(80)], tolerated=0.1, enough=0.0)
+    assert best.wrong == 0
+    np.testing.assert_array_equal(gaps > np.linalg.norm(z @ best.factor.T, axis=1), unfair < 0.5)
+
+
+def test_nothing_is_looked_at_after_a_metric_that_is_good_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a thousand features each look takes as long as a round."""
+    rng, looks = np.random.default_rng(4), []
+    A, z = rng.normal(size=(3, 3)), rng.normal(size=(200, 3))
+    gaps = rng.uniform(0.1, 2.0, 200)
+    look = _Search.look_at
+    monkeypatch.setattr(_Search, "look_at", lambda *arguments: (looks.append(1), look(*arguments)))
+    best_metric(z, gaps, gaps > np.linalg.norm(z @ A.T, axis=1), starts=[A], tolerated=0.1, enough=0.0)
+    assert len(looks) == 2
 
 
 def test_twins_and_columns_of_zeros_are_no_trouble() -> None:

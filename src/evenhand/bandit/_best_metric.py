@@ -6,13 +6,14 @@ Annealing: the number of wrong answers is replaced by a smooth loss that becomes
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Mask
 from evenhand._internal.jit import jit
+from evenhand._internal.positive_factors import independent_rows, solve_positive
 
 TOLERATED = 0.1
 """The share of wrong answers that is taken for slips."""
@@ -80,23 +81,46 @@ def best_metric(
     """The metric with the least evidence against it, or the first found with less than `enough`.
 
     differences: (n, d); gaps and unfair: (n,). starts: factors A, (d, d), to try first. O(n d^2) a step, and a few
-    hundred steps if none of `starts` is good enough.
+    hundred steps if none of `starts` is good enough. No step where answers are on independent differences: some metric
+    explains whatever is said of these.
     """
     unit = np.sqrt(np.mean(differences**2, axis=0))
     unit = np.where(unit > 0.0, unit, 1.0)
     search = _Search(np.ascontiguousarray(differences / unit), gaps, unfair, tolerated, enough)
-    known = [np.ascontiguousarray(factor * unit) for factor in starts]
+    _search(search, [np.ascontiguousarray(factor * unit) for factor in starts])
+    return BestMetric(search.best / unit, search.least, search.wrong(search.best))
+
+
+def _search(search: _Search, known: list[Floats]) -> None:
+    """Look at the known factors and, until one is good enough, at what else may be."""
+    size = search.z.shape[1]
     for factor in known:
         search.look_at(factor)
         search.look_at(search.scaled(factor))  # a learner's metric is often right but for its scale
+    if search.is_over:
+        return
+    exact = _explaining(search.z, search.gaps, search.unfair)
+    if exact is not None:
+        search.look_at(exact)
     if known:
-        search.anneal(search.best, WIDTHS[CLOSE:], BIASES[0])
+        search.anneal(lambda: search.best, WIDTHS[CLOSE:], BIASES[0])
     for bias in BIASES:
-        search.anneal(search.scaled(np.eye(len(unit))), WIDTHS, bias)
+        search.anneal(lambda: search.scaled(np.eye(size)), WIDTHS, bias)
     rng = np.random.default_rng(0)
-    for k in range(RESTARTS):  # returns at once if a metric is good enough
-        search.anneal(search.scaled(rng.normal(size=(len(unit), len(unit)))), WIDTHS, BIASES[-1 - k % len(BIASES)])
-    return BestMetric(search.best / unit, search.least, search.wrong(search.best))
+    for k in range(RESTARTS):
+        search.anneal(lambda: search.scaled(rng.normal(size=(size, size))), WIDTHS, BIASES[-1 - k % len(BIASES)])
+
+
+def _explaining(z: Floats, gaps: Floats, unfair: Mask) -> Floats | None:
+    """A factor A (d, d) that explains all answers where the differences z (n, d) are independent, or None.
+
+    A maps the i-th difference to a multiple of the i-th unit vector, half or twice as long as the gap.
+    """
+    n, d = z.shape
+    if n > d or independent_rows(z) < n:
+        return None
+    lengths = gaps * np.where(unfair, 0.5, 2.0)
+    return np.vstack([lengths[:, None] * solve_positive(z @ z.T, z), np.zeros((d - n, d))])
 
 
 class _Search:
@@ -106,6 +130,11 @@ class _Search:
         self.z, self.gaps, self.unfair, self.tolerated, self.enough = z, gaps, unfair, tolerated, enough
         self.log_gaps, self.signs = np.log(gaps), np.where(unfair, 1.0, -1.0)
         self.least, self.best = math.inf, np.eye(z.shape[1])
+
+    @property
+    def is_over(self) -> bool:
+        """Whether a metric was found that is good enough."""
+        return self.least < self.enough
 
     def squares(self, factor: Floats) -> Floats:
         return np.asarray(np.sum((self.z @ factor.T) ** 2, axis=1))
@@ -132,10 +161,13 @@ class _Search:
         at = int(np.argmin(wrong))
         return np.asarray(factor * 0.5 * (edges[at] + edges[at + 1]))
 
-    def anneal(self, start: Floats, widths: Iterable[float], bias: float) -> None:
+    def anneal(self, start_at: Callable[[], Floats], widths: Iterable[float], bias: float) -> None:
         """Follow the minimum from a wide threshold to a sharp one; stop as soon as a metric is good enough."""
+        if self.is_over:
+            return
+        start = start_at()
         self.look_at(start)
-        if self.least < self.enough:
+        if self.is_over:
             return
         from scipy.optimize import minimize  # takes longer to load than a first decision may take
 
@@ -151,7 +183,7 @@ class _Search:
         for width in widths:
             x = minimize(loss, x, args=(width,), jac=True, method="L-BFGS-B", options={"maxiter": ITERATIONS}).x
             self.look_at(x.reshape(shape).copy())
-            if self.least < self.enough:
+            if self.is_over:
                 return
 
 

@@ -3,12 +3,14 @@
     python -m benchmarks.structures [--features 16] [--candidates 12] [--capacity 3] [--pairs 3] [--decisions 150]
     python -m benchmarks.structures --applicants --candidates 50 --capacity 10 --decisions 200 --rank 3 --seeds 5
     python -m benchmarks.structures ... --structures full --choice uncertain
+    python -m benchmarks.structures ... --structures auto --ratios 0.3
 
 Candidates are uniform in a ball, or mortgage applicants with 46 columns. A reviewer answers on the pairs that the
 bandit proposes, exactly or with some answers wrong. Printed for each truth and structure: pairs unfair by more than
-0.01 over all decisions and in the last third, the gain, and the time of deciding, proposing and learning. The gain is
-the reward of those chosen beyond that of the average candidate, in deviations of the candidates' rewards, a decision.
-The last command asks about the most uncertain tight pairs instead.
+0.01 over all decisions, of these the binding ones and those in the last third, the gain, and the time of deciding,
+proposing and learning. The gain is the reward of those chosen beyond that of the average candidate, in deviations of
+the candidates' rewards, a decision. `--choice uncertain` asks about the most uncertain tight pairs instead. `--ratios`:
+the shapes of the prior that "auto" learns side by side, in place of the usual ones.
 """
 
 from __future__ import annotations
@@ -68,6 +70,7 @@ class Size:
     wrong: float
     caution: float
     choice: str
+    ratios: tuple[float, ...] | None
 
 
 @dataclass(frozen=True)
@@ -75,6 +78,8 @@ class Played:
     """What came of a run."""
 
     unfair: int
+    binding: int
+    """Unfair pairs that limit the probabilities."""
     late: int
     """Unfair pairs in the last third."""
     gain: float
@@ -105,16 +110,27 @@ def in_ball(rng: np.random.Generator, k: int, d: int) -> Floats:
     return np.asarray(x / np.linalg.norm(x, axis=1, keepdims=True) * rng.uniform(size=(k, 1)) ** (1.0 / d))
 
 
+def _learner(ratios: tuple[float, ...] | None) -> type[BayesPoint]:
+    """BayesPoint with these shapes of the prior."""
+    if ratios is None:
+        return BayesPoint
+
+    class WithRatios(BayesPoint):
+        tuning = replace(BayesPoint.tuning, ratios=ratios, kernel_ratios=ratios)
+
+    return WithRatios
+
+
 def play(structure: Structure, kind: str, size: Size, applicants: Floats | None, seed: int) -> Played:
     """One run."""
     rng, d = np.random.default_rng([seed, 17]), size.features
     G, theta = truth(kind, d, size.norm, size.rank, rng), rng.normal(size=d)
     theta /= np.linalg.norm(theta)
     rate = 1e-3 if size.wrong == 0.0 else None
-    metric = BayesPoint(d, structure=structure, epsilon=EPSILON, error_rate=rate, caution=size.caution)
+    metric = _learner(size.ratios)(d, structure=structure, epsilon=EPSILON, error_rate=rate, caution=size.caution)
     choose, lots = CHOICES[size.choice], np.random.default_rng([seed, 18])
     bandit = eh.FairBandit(d, capacity=size.capacity, seed=seed, metric=metric)
-    unfair, gain, seconds = [], 0.0, 0.0
+    unfair, binding, gain, seconds = [], 0, 0.0, 0.0
     for _ in range(size.decisions):
         if applicants is None:
             contexts = in_ball(rng, size.candidates, d)
@@ -131,6 +147,8 @@ def play(structure: Structure, kind: str, size: Size, applicants: Floats | None,
         worth = contexts @ theta
         gain += float(p @ (worth - np.mean(worth)) / np.std(worth))
         is_unfair = dict(zip(pairs.names(), gaps > distances, strict=True))
+        by_more = dict(zip(pairs.names(), gaps > distances + EPSILON, strict=True))
+        binding += sum(bool(by_more[pair]) for pair in decision.tight_pairs)
         said = {pair: bool(is_unfair[pair]) != bool(rng.random() < size.wrong) for pair in proposed}
         outcomes = {c: float(np.clip(worth[c] + 0.1 * rng.normal(), -1, 1)) for c in decision.chosen}
         review = eh.Review.partial(unfair=[q for q in said if said[q]], fair=[q for q in said if not said[q]])
@@ -138,7 +156,7 @@ def play(structure: Structure, kind: str, size: Size, applicants: Floats | None,
         bandit.learn(decision, rewards=outcomes, review=review)
         seconds += time.perf_counter() - start
     n, late = size.decisions, sum(unfair[-(size.decisions // 3) :])
-    return Played(sum(unfair), late, gain / n, 1e3 * seconds / n, bandit.conflicts)
+    return Played(sum(unfair), binding, late, gain / n, 1e3 * seconds / n, bandit.conflicts)
 
 
 def main() -> None:
@@ -153,11 +171,16 @@ def main() -> None:
     parser.add_argument("--wrong", type=float, default=0.0, help="share of wrong answers, not known to the learner")
     parser.add_argument("--caution", type=float, default=0.1, help="the quantile to play")
     parser.add_argument("--choice", choices=CHOICES, default="telling", help="of the pairs to review")
+    parser.add_argument("--ratios", type=float, nargs="+", help="deviations of off-diagonal entries, with auto")
+    parser.add_argument("--first", type=int, default=0, help="the first seed; from 100 on to tune")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--structures", nargs="+", default=STRUCTURES)
     parser.add_argument("--truths", nargs="+", default=TRUTHS)
     options = vars(parser.parse_args())
-    seeds, structures, truths = range(options.pop("seeds")), options.pop("structures"), options.pop("truths")
+    first, ratios = options.pop("first"), options.pop("ratios")
+    options["ratios"] = None if ratios is None else tuple(ratios)
+    seeds = range(first, first + options.pop("seeds"))
+    structures, truths = options.pop("structures"), options.pop("truths")
     applicants = mortgage_applicants() if options.pop("applicants") else None
     size = Size(**options)
     if applicants is not None:
@@ -166,12 +189,12 @@ def main() -> None:
         for structure in structures:
             runs = [play(structure, kind, size, applicants, seed) for seed in seeds]
             each = ", ".join(str(run.unfair) for run in runs)
-            names = ("unfair", "late", "gain", "milliseconds")
-            unfair, late, gain, ms = (np.mean([getattr(run, name) for run in runs]) for name in names)
+            names = ("unfair", "binding", "late", "gain", "milliseconds")
+            unfair, binding, late, gain, ms = (np.mean([getattr(run, name) for run in runs]) for name in names)
             conflicts = sum(run.conflicts for run in runs)
             print(
-                f"{kind:12} {structure:8} unfair {unfair:6.0f} ({each}), late {late:5.0f}  gain {gain:5.2f}  "
-                f"{ms:5.1f} ms  conflicts {conflicts}",
+                f"{kind:12} {structure:8} unfair {unfair:6.0f} ({each}), binding {binding:5.0f}, late {late:5.0f}  "
+                f"gain {gain:5.2f}  {ms:5.1f} ms  conflicts {conflicts}",
                 flush=True,
             )
 

@@ -115,8 +115,10 @@ def _learner(ratios: tuple[float, ...] | None) -> type[BayesPoint]:
     if ratios is None:
         return BayesPoint
 
+    with_ratios = replace(BayesPoint.tuning, ratios=ratios, kernel_ratios=ratios)
+
     class WithRatios(BayesPoint):
-        tuning = replace(BayesPoint.tuning, ratios=ratios, kernel_ratios=ratios)
+        tuning = with_ratios
 
     return WithRatios
 

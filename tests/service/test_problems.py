@@ -190,6 +190,8 @@ def test_logs_of_requests_hold_nothing_about_people(monkeypatch: pytest.MonkeyPa
         for who in ("nobody", "admin", "decide"):
             ask("GET", f"/api/desks/{SECRET_PERSON}", by=who)
             ask("POST", f"/api/desks/{SECRET_PERSON.replace(' ', '-')}/decisions", {"candidates": []}, by=who)
+            for page in ("desks", "review", "interview"):  # a page is served under any name
+                assert ask("GET", f"/{page}/{SECRET_PERSON}", by=who).status_code == 200
         ask.token(SECRET_PERSON, ["review"], ["loans"])
         ask("POST", f"{DECISIONS}/{made['id']}/reviews", {"kind": "partial"}, by=SECRET_PERSON)
         token = ask.service.tokens.all()[-1].id

@@ -108,7 +108,8 @@ class ObserveRequests:
         operation = "unknown" if route is None else route.name
         service.metrics.request(operation, status, seconds)
         if service.settings.log_requests:
-            caller, desk = scope.get("caller"), scope.get("path_params", {}).get("desk")
+            caller = scope.get("caller")  # of a page there is none: anybody may request one, for a desk of any name
+            desk = None if caller is None else scope.get("path_params", {}).get("desk")
             service.request_log.add(operation, status, seconds, size, caller and caller.token, desk)
 
 

@@ -1,5 +1,6 @@
-"""Limits: streams and sessions of one token, pairs reserved for one reviewer, metadata of one review, commands whose
-client has gone, and a desk that is stuck.
+"""Limits: requests, streams and sessions of one token, pairs reserved for one reviewer, metadata of one review.
+
+Commands of clients who have gone, and a desk that is stuck.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import os
 import threading
 import time
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from typing import Any
@@ -18,7 +19,7 @@ import pytest
 
 from evenhand.desk import Desk
 from evenhand.records.review_metadata import MOST_BYTES
-from evenhand.service import sessions
+from evenhand.service import middleware, sessions
 from evenhand.service.group_commit import GroupCommit
 from evenhand.service.problems import Problem
 from evenhand.service.routers import health, reviews
@@ -178,9 +179,12 @@ def test_slow_reads_do_not_keep_others_waiting(ask: Asking, monkeypatch: pytest.
         return explain(self, decision)
 
     path, many = f"{DECISIONS}/{ask.decide()['id']}", min(32, (os.cpu_count() or 1) + 4)
+    readers = [f"reader {number}" for number in range(many)]
+    for reader in readers:
+        ask.token(reader, ["decide"], ["loans"])
     monkeypatch.setattr(Desk, "explain", slow)
     with ThreadPoolExecutor(many) as clients:
-        reads = [clients.submit(ask, "GET", path) for _ in range(many)]
+        reads = [clients.submit(ask, "GET", path, by=reader) for reader in readers]
         try:
             for _ in range(many):
                 assert begun.acquire(timeout=60)
@@ -189,6 +193,51 @@ def test_slow_reads_do_not_keep_others_waiting(ask: Asking, monkeypatch: pytest.
         finally:
             go.set()
         assert [read.result().status_code for read in reads] == [200] * many
+
+
+def test_requests_of_one_token_take_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reviewer's reads beyond a few wait, and too many are refused; whoever else asks is answered meanwhile."""
+    monkeypatch.setattr(middleware, "MOST_WAITING", 2)
+    explain, go, running = Desk.explain, threading.Event(), list[str]()
+
+    def slow(self: Desk, decision: str) -> Any:
+        running.append(decision)
+        assert go.wait(60)
+        return explain(self, decision)
+
+    many = middleware.AT_ONCE + middleware.MOST_WAITING + 1
+    with asking() as ask, ThreadPoolExecutor(many) as clients:
+        path = f"{DECISIONS}/{ask.decide()['id']}"
+        monkeypatch.setattr(Desk, "explain", slow)
+        reads = [clients.submit(ask, "GET", path, by="review") for _ in range(many)]
+        try:
+            refused = next(as_completed(reads)).result()
+            assert "waiting already" in is_problem(refused, 429, "rate")["detail"]
+            assert refused.headers["retry-after"] == "1"
+            assert ask("GET", "/api/desks/loans", by="decide").status_code == 200
+            ask.decide(by="decide")
+            assert len(running) <= middleware.AT_ONCE
+        finally:
+            go.set()
+        assert sorted(read.result().status_code for read in reads) == [200] * (many - 1) + [429]
+        assert ask("GET", "/api/desks/loans", by="review").status_code == 200
+
+
+def test_streams_and_changes_by_deciders_take_no_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """More streams than turns leave a token its reads; any number of decisions is taken at once."""
+    with held(monkeypatch) as (begun, go), asking() as ask, ThreadPoolExecutor(9) as clients:
+        headers = {"Authorization": f"Bearer {ask.secrets['decide']}"}
+        with ExitStack() as open_streams:
+            for _ in range(middleware.AT_ONCE + 1):
+                stream = open_streams.enter_context(ask.http.stream("GET", "/api/desks/loans/stream", headers=headers))
+                assert next(stream.iter_lines())
+            assert ask("GET", "/api/desks/loans", by="decide").status_code == 200
+        made = [clients.submit(ask.decide, by="decide") for _ in range(9)]
+        assert begun.wait(60)
+        commits = ask.service.desks._open["loans"].commits
+        wait_for(lambda: len(commits._waiting) == 8, what="all other decisions waiting for the next batch")
+        go.set()
+        assert sorted(one.result()["number"] for one in made) == list(range(9))
 
 
 def test_a_stuck_desk_makes_the_service_unready(monkeypatch: pytest.MonkeyPatch) -> None:

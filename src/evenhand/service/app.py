@@ -8,7 +8,14 @@ from contextlib import asynccontextmanager
 from fastapi import FastAPI
 
 from evenhand.service.background.certificates import GRACE_SECONDS
-from evenhand.service.middleware import AnswerInTime, CheckRequests, ExplainStartup, LimitTime, ObserveRequests
+from evenhand.service.middleware import (
+    AnswerInTime,
+    CheckRequests,
+    ExplainStartup,
+    LimitTime,
+    ObserveRequests,
+    TakeTurns,
+)
 from evenhand.service.problems import add_problem_handlers
 from evenhand.service.routers import dashboard, decisions, desks, heads, health, pages, review_page, reviews, sessions
 from evenhand.service.service import running_service
@@ -43,6 +50,7 @@ def create_app(settings: ServiceSettings, *, make: bool = True) -> FastAPI:
     for part in (decisions, reviews, desks, heads, health, sessions, review_page, dashboard, pages):
         app.include_router(part.router)
     # The last one added sees a request first.
+    app.add_middleware(TakeTurns)
     app.add_middleware(AnswerInTime, seconds=max(settings.read_seconds, settings.certificate_seconds + GRACE_SECONDS))
     app.add_middleware(CheckRequests, max_body=settings.max_body)
     app.add_middleware(ObserveRequests)

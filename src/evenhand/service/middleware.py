@@ -6,6 +6,8 @@ import asyncio
 import logging
 import sys
 import time
+from collections import Counter
+from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -17,8 +19,11 @@ from evenhand.rewards.estimator_files import MOST_BYTES
 from evenhand.service.problems import Problem, problem_of, unavailable
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from evenhand.service.authentication import Caller
     from evenhand.service.connections import Connections
     from evenhand.service.service import Service
 
@@ -29,6 +34,10 @@ FLUSH_SECONDS = 0.2
 SINGLE = (b"authorization", b"idempotency-key")
 """Headers of which a request may have one: of two, a proxy could check the one that is not used here."""
 DESKS = "/api/desks"
+AT_ONCE = 4
+"""Requests of one token that are handled at a time; see `TakeTurns`."""
+MOST_WAITING = 100
+"""Requests of one token that wait for their turn; more are refused with 429."""
 MOST_WITH_MODEL = 2 * MOST_BYTES
 """Maximum bytes of a request that opens a desk: a model in base64, and the other settings."""
 
@@ -179,6 +188,54 @@ class AnswerInTime:
             if not limit.expired():
                 raise
             raise unavailable(f"this was not read within {self._seconds:g} s; try again later", 5) from None
+
+
+class TakeTurns:
+    """A few requests of one token are handled at a time, and the others wait: no token keeps the service to itself.
+
+    What is computed for them shares one interpreter with decisions. Deciders' changes are excepted, since they are
+    written in groups, the more the better; so are certificates, which another process makes. A turn ends when the
+    response begins: streams have limits of their own.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+        self._turns: dict[str, asyncio.Semaphore] = {}
+        self._present: Counter[str] = Counter()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Handle one request; a Problem if too many of its token wait already."""
+        caller: Caller | None = scope.get("caller") if scope["type"] == "http" else None
+        if caller is None or not _takes_turns(scope, caller):
+            await self.app(scope, receive, send)
+            return
+        async with AsyncExitStack() as turn:
+
+            async def noted(message: Message) -> None:
+                await turn.aclose()
+                await send(message)
+
+            await turn.enter_async_context(self._turn_of(str(caller.token)))
+            await self.app(scope, receive, noted)
+
+    @asynccontextmanager
+    async def _turn_of(self, token: str) -> AsyncIterator[None]:
+        if self._present[token] >= AT_ONCE + MOST_WAITING:
+            detail = f"{MOST_WAITING} requests of this token are waiting already; send fewer at a time"
+            raise Problem("rate", detail, headers={"Retry-After": "1"})
+        self._present[token] += 1
+        try:
+            async with self._turns.setdefault(token, asyncio.Semaphore(AT_ONCE)):
+                yield
+        finally:
+            self._present[token] -= 1
+            if not self._present[token]:
+                del self._present[token], self._turns[token]
+
+
+def _takes_turns(scope: Scope, caller: Caller) -> bool:
+    is_change = scope["method"] not in ("GET", "HEAD")
+    return not ((is_change and caller.has_role("decide")) or scope["path"].endswith("/certificate"))
 
 
 class LimitTime:

@@ -54,6 +54,23 @@ def test_a_restored_backup_forgets_again(file: Path, tmp_path: Path, capsys: pyt
     assert run("ledger", "verify", *database) == 0
 
 
+def test_a_log_that_was_left_behind_is_not_applied_to_a_backup(
+    file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """SQLite would add what a killed process had left in `ledger.db-wal` to the restored ledger, without a word."""
+    database, copy = ("--database", f"sqlite:///{file}"), str(tmp_path / "copy.db")
+    assert run("backup", copy, *database) == 0
+    for suffix in ("-wal", "-journal"):
+        left = Path(f"{file}{suffix}")
+        file.unlink(missing_ok=True)
+        left.write_bytes(b"left behind")
+        assert run("restore", copy, *database) == 2
+        assert f"there is a file {left} already" in capsys.readouterr().err
+        assert not file.exists()
+        left.unlink()
+    assert run("restore", copy, *database) == 0
+
+
 def test_old_events_end_with_status_1(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Of a ledger of 0.1 the refusal is wrong usage; where only a part can be erased, the status is 1."""
     shutil.copy(OLD, tmp_path / "ledger.db")

@@ -24,6 +24,9 @@ from evenhand.ledger.transaction import files, translated
 ERASURES = ".erasures"
 """Suffix of the list of erasures beside a database file: JSON lines with ids only."""
 
+OF_A_DATABASE = ("", "-wal", "-journal")
+"""Suffixes of the files of an SQLite database that have content."""
+
 
 class NotedErasure(NamedTuple):
     """A line of the list of erasures."""
@@ -42,11 +45,16 @@ def sqlite_file(url: str) -> Path:
 
 
 def copy_database(source: Path, target: Path) -> None:
-    """Copy an SQLite database, with what its write-ahead log has, while others use it; the target must not exist."""
+    """Copy an SQLite database, with what its write-ahead log has, while others use it.
+
+    No file of a database may be where the copy is to be.
+    """
     if not source.is_file():
         raise InvalidInput(f"there is no ledger {source}")
-    if target.exists():
-        raise InvalidInput(f"there is a file {target} already; move it away, or choose another name")
+    for suffix in OF_A_DATABASE:  # SQLite would apply a log that was left behind to the copy
+        found = Path(f"{target}{suffix}")
+        if found.exists():
+            raise InvalidInput(f"there is a file {found} already; move it away, or choose another name")
     if not target.resolve().parent.is_dir():
         raise InvalidInput(f"there is no folder {target.resolve().parent} to write {target.name} in")
     partial = target.with_name(f"{target.name}.partial")

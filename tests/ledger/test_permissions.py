@@ -81,3 +81,28 @@ def test_a_ledger_that_others_can_read_is_opened_with_a_warning(
     (message,) = caplog.messages
     assert "ledger.db can be read by other users" in message
     assert mode(file) == 0o640
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can make files for others")
+def test_what_root_makes_beside_a_ledger_belongs_to_the_ledgers_owner(tmp_path: Path) -> None:
+    """A service under an account of its own goes on after an operator has erased, signed, verified or restored."""
+    data, owner = tmp_path / "data", 12_345
+    data.mkdir()
+    os.chown(data, owner, owner)
+    database = ("--database", f"sqlite:///{data}/ledger.db")
+    with Desk.open(database[1], "loans", n_features=D, reviewer_error=1e-3) as desk:
+        play(desk, 1)
+        desk.project_in_background()
+        person = desk.decision_event(desk.events(kinds=["decision"])[0].id).body["candidates"][0]
+        copy = tmp_path / "copy.db"
+        assert main(["backup", str(copy), *database]) == 0
+        assert main(["ledger", "erase", "--candidate", person, *database]) == 0
+        assert main(["ledger", "sign", *database]) == 0
+        found = {path.name: path.stat().st_uid for path in data.iterdir()}
+    assert {"ledger.db", "ledger.db.erasures", "ledger.db.heads.jsonl"} <= found.keys()
+    assert any(name.endswith(".lock") for name in found)
+    assert set(found.values()) == {owner}, found
+    (data / "ledger.db").unlink()
+    assert main(["restore", str(copy), *database]) == 0
+    assert {path.stat().st_uid for path in data.iterdir()} == {owner}
+    assert copy.stat().st_uid == 0

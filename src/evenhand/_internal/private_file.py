@@ -9,10 +9,20 @@ OWNER_ONLY = 0o600
 OTHERS = 0o077
 
 
-def make_private(path: str | os.PathLike[str]) -> None:
-    """Create an empty file for its owner only; a file that is there stays as it is."""
+def make_private(path: str | os.PathLike[str], like: str | os.PathLike[str] | None = None) -> None:
+    """Create an empty file for its owner only; a file that is there stays as it is.
+
+    What root creates gets the owner of the file `like`, by default of the folder, as SQLite does with its logs: a
+    command that an operator runs must leave nothing beside a ledger that its service cannot write to.
+    """
     with suppress(FileExistsError):
-        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY))
+        file = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, OWNER_ONLY)
+        try:
+            if os.name == "posix" and os.geteuid() == 0:
+                owner = os.stat(os.path.dirname(os.path.abspath(path)) if like is None else like)
+                os.fchown(file, owner.st_uid, owner.st_gid)
+        finally:
+            os.close(file)
 
 
 def is_private(path: str | os.PathLike[str]) -> bool:

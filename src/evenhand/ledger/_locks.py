@@ -12,7 +12,7 @@ import filelock
 from sqlalchemy import Engine
 from sqlalchemy.exc import SQLAlchemyError
 
-from evenhand._internal.private_file import OWNER_ONLY
+from evenhand._internal.private_file import OWNER_ONLY, make_private
 
 
 class ProjectionLocks:
@@ -78,7 +78,9 @@ class FileLocks(ProjectionLocks):
 
     def _take(self, desk: str) -> bool:
         digest = hashlib.blake2b(desk.encode(), digest_size=6).hexdigest()
-        file = filelock.FileLock(f"{self._database}.{digest}.lock", timeout=0, mode=OWNER_ONLY, thread_local=False)
+        path = f"{self._database}.{digest}.lock"
+        make_private(path, like=self._database)
+        file = filelock.FileLock(path, timeout=0, mode=OWNER_ONLY, thread_local=False)
         with suppress(filelock.Timeout):
             file.acquire()
             self._files[desk] = file

@@ -15,6 +15,7 @@ from typing import NamedTuple
 import orjson
 from sqlalchemy import Engine
 
+from evenhand._internal.private_file import make_private
 from evenhand.errors import DamagedFile, InvalidInput
 from evenhand.ledger.engine import file_of
 from evenhand.ledger.event import Event
@@ -61,7 +62,7 @@ def copy_database(source: Path, target: Path) -> None:
     partial.unlink(missing_ok=True)
     try:
         with translated():
-            partial.touch(mode=0o600)  # as the ledger itself: for its owner only
+            make_private(partial)  # as the ledger itself
             with closing(_opened(source, "ro")) as original, closing(sqlite3.connect(partial)) as copy:
                 original.backup(copy)
             os.replace(partial, target)
@@ -82,7 +83,7 @@ def finish_erasures(engine: Engine, events: Sequence[Event]) -> None:
     if file is None or not events:
         return
     path = Path(f"{file.path}{ERASURES}")
-    path.touch(mode=0o600)
+    make_private(path, like=file.path)
     known = set(path.read_bytes().splitlines())
     lines = [orjson.dumps(NotedErasure(one.desk, one.body["candidate"], one.time)._asdict()) for one in events]
     new = [line for line in lines if line not in known]

@@ -16,6 +16,7 @@ from typing import Any
 
 import orjson
 
+from evenhand._internal.private_file import make_private
 from evenhand.errors import DamagedLedger, InvalidInput
 from evenhand.ledger.signed_head import SignedHead
 
@@ -135,7 +136,8 @@ def append_line(file: Path, line: str) -> int:
 
     A line before it that has no end, because its writer was stopped, gets one.
     """
-    handle = os.open(file, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+    make_private(file)
+    handle = os.open(file, os.O_RDWR | os.O_APPEND)
     try:
         end = os.fstat(handle).st_size
         is_cut = end > 0 and os.pread(handle, 1, end - 1) != b"\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,10 +23,12 @@ from evenhand.ledger.signed_heads import SignedHeads
 from evenhand.ledger.signing_keys import recorded_keys, rotate_key, signing_key
 from evenhand.ledger.verification.heads_file import KeptHeads
 from evenhand.ledger.verification.verify_history import verify_history
+from evenhand.service.settings import ServiceSettings
 from evenhand.service.witness.app import witness_app
 from evenhand.service.witness.client import WitnessClient
 from evenhand.service.witness.pull import CannotFetch, pull
 from evenhand.service.witness.witness import Contradiction, HeadRefused, NeedsProof, Submission, Witness
+from tests.service.test_http_parsing import read_to_end
 from tests.support.kept_heads import heads_in
 from tests.support.long_ledgers import append_events
 from tests.support.ports import free_port
@@ -180,6 +183,20 @@ def test_a_witness_refuses_over_http(signer: Signer, tmp_path: Path) -> None:
         assert http.post("/heads", content=b" " * 2_000_000).status_code == 413
         assert http.get("/heads").json() == {"heads": []}
         assert http.get("/status").json() == {"status": "consistent", "contradictions": []}
+
+
+def test_connections_that_send_nothing_are_closed_by_a_witness(signer: Signer, tmp_path: Path) -> None:
+    """Half a head, or half a body, is waited for as long as by a service: nobody can take all its descriptors."""
+    limits = ServiceSettings(head_seconds=0.3, body_seconds=0.3)
+    head, half = b"POST /heads HTTP/1.1\r\nHost: witness\r\n", b"Content-Length: 9\r\n\r\n{"
+    with running_app(witness_app(Witness(tmp_path), limits)) as url:
+        host, port = url.removeprefix("http://").split(":")
+        for begin, answer in ((head, b""), (head + half, b"HTTP/1.1 408")):
+            with socket.create_connection((host, int(port)), timeout=30) as connection:
+                connection.sendall(begin)
+                assert read_to_end(connection)[:12] == answer
+        with httpx.Client(base_url=url) as http:
+            assert http.post("/heads", json={"head": signer.grow().to_dict()}).status_code == 201
 
 
 def test_a_service_sends_its_heads_to_a_witness(

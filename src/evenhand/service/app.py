@@ -33,7 +33,7 @@ def create_app(settings: ServiceSettings, *, make: bool = True) -> FastAPI:
     @asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         async with running_service(settings, make=make) as service:
-            app.state.service = service
+            app.state.service, app.state.connections = service, service.connections
             with noticing_signals():
                 yield
 

@@ -252,7 +252,7 @@ class LimitTime:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        connections: Connections = scope["app"].state.service.connections
+        connections: Connections = scope["app"].state.connections
         deadline, is_read = asyncio.get_running_loop().time() + self._body_seconds, False
 
         async def timed() -> Message:

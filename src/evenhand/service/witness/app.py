@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
 from fastapi import FastAPI, Request, Response
 
 from evenhand.errors import InvalidInput
+from evenhand.service.connections import Connections, count_connections
+from evenhand.service.middleware import LimitTime
 from evenhand.service.problems import Problem
 from evenhand.service.responses import json_response
+from evenhand.service.settings import ServiceSettings
 from evenhand.service.witness.witness import Contradiction, HeadRefused, NeedsProof, Submission, Witness
 
 log = logging.getLogger(__name__)
@@ -21,9 +26,24 @@ SENT = "sent"
 """The source of heads that services send."""
 
 
-def witness_app(witness: Witness) -> FastAPI:
-    """The application: POST /heads, GET /heads, GET /status."""
-    app = FastAPI(title="evenhand witness", docs_url=None, redoc_url=None, openapi_url=None)
+def witness_app(witness: Witness, limits: ServiceSettings | None = None) -> FastAPI:
+    """The application: POST /heads, GET /heads, GET /status.
+
+    limits: the times and the number of its connections, by default those of a service.
+    """
+    limits = limits or ServiceSettings()
+    connections = Connections(limits)
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        app.state.connections = connections
+        count_connections(connections)
+        watching = asyncio.create_task(connections.watch())
+        yield
+        watching.cancel()
+
+    app = FastAPI(title="evenhand witness", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
+    app.add_middleware(LimitTime, body_seconds=limits.body_seconds, send_seconds=limits.send_seconds)
 
     @app.post("/heads")
     async def take_head(request: Request) -> Response:

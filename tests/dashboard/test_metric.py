@@ -12,7 +12,8 @@ import pytest
 from evenhand.desk import Desk
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.settings import DeskSettings
-from evenhand.service.dashboard.overview import Overview, metric_part
+from evenhand.review.review_book import ReviewBook
+from evenhand.service.dashboard.overview import Overview, metric_part, reviewers_part
 from tests.support.dashboard_past import SETTINGS, judged, play
 
 
@@ -135,6 +136,24 @@ def test_reviewers_are_counted_without_what_was_taken_back() -> None:
             assert person["acceptable"] == sum(len(body["fair"]) for body in counted)
             assert person["error"]["rate"] == desk.projection.bandit.reviewers()[person["name"]].error_rate
         assert reviewers["errors_are_learned"]
+
+
+def test_somebodys_first_answer_may_come_while_reviewers_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another thread reads it into the book that all views share."""
+    standing = ReviewBook.standing
+    with Desk.open("memory:", "loans", n_features=2, seed=1) as desk:
+        made = desk.decide([[0.9, 0.0], [0.0, 0.9]])
+        book = ReviewBook(desk.ledger, desk.name)
+
+        def meanwhile(self: ReviewBook, reviewer: str | None = None) -> Any:
+            if not self.reviewers():
+                desk.review(made.id, "partial", fair=[("0", "1")], reviewer="Ana")
+                book.refresh()
+            return standing(self, reviewer)
+
+        monkeypatch.setattr(ReviewBook, "standing", meanwhile)
+        part = reviewers_part(book, desk.projection, desk.settings)
+        assert [(one["name"], one["acceptable"]) for one in part["people"]] == [("Ana", 1)]
 
 
 def test_reviews_given_over_http_count() -> None:

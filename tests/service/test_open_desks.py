@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import threading
 import time
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from evenhand.desk.event_records import decision_of
 from evenhand.errors import LedgerUnavailable
 from evenhand.ledger.event import Event
 from evenhand.ledger.ledger import Ledger, open_ledger
+from evenhand.review.review_book import ReviewBook
 from evenhand.service.background.certificates import make_certificate, projection_with
 from evenhand.service.verification import VERIFIED
 from tests.support.desk_play import QUICK, done, people, play
@@ -40,6 +42,17 @@ def test_an_idle_desk_is_closed_and_opened_again(tmp_path: Path, monkeypatch: py
         number = ask.decide()["number"]
         wait_for(lambda: "loans" in closed and "loans" not in ask.service.desks.progress(), what="the end of the desk")
         assert ask.decide()["number"] == number + 1
+
+
+def test_answers_are_in_memory_once_for_all_views(ask: Asking) -> None:
+    """The review page, the interview and the dashboard share one book, which has a kilobyte for each answer."""
+    made = ask.decide()
+    ask("POST", f"{DECISIONS}/{made['id']}/reviews", {"kind": "partial", "fair": [["c0", "c1"]]}, by="review")
+    for path in ("review/next", "interview/next", "window"):
+        assert ask("GET", f"/api/desks/loans/{path}").status_code == 200
+    gc.collect()
+    books = [thing for thing in gc.get_objects() if isinstance(thing, ReviewBook) and thing.count("review")]
+    assert books == [ask.service.desks._open["loans"].book]
 
 
 @contextmanager

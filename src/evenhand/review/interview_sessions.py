@@ -83,10 +83,10 @@ class Conversation:
 class InterviewSessions:
     """The interview page's side of one desk. Methods block, and may be called from any thread."""
 
-    def __init__(self, desk: Desk, keys: Sequence[bytes] = ()) -> None:
+    def __init__(self, desk: Desk, keys: Sequence[bytes] = (), book: ReviewBook | None = None) -> None:
         self.desk = desk
         self._conversations: dict[str, Conversation] = {}
-        self._book = ReviewBook(desk.ledger, desk.name)
+        self._book = book or ReviewBook(desk.ledger, desk.name)
         self._lock = threading.RLock()
         self._encryption = Encryption(desk.ledger, desk.name, "interview question", keys)
 

@@ -67,9 +67,9 @@ TRIES = 20
 class ReviewSessions:
     """The review page's side of one desk. Methods block, and may be called from any thread."""
 
-    def __init__(self, desk: Desk, keys: Sequence[bytes] = ()) -> None:
+    def __init__(self, desk: Desk, keys: Sequence[bytes] = (), book: ReviewBook | None = None) -> None:
         self.desk = desk
-        self.book = ReviewBook(desk.ledger, desk.name)
+        self.book = book or ReviewBook(desk.ledger, desk.name)
         self._encryption = Encryption(desk.ledger, desk.name, "review item", keys)
         self._counted = (0, -math.inf)
         self._returned: set[str] = set()

@@ -17,6 +17,7 @@ from evenhand.desk.opening import open_once
 from evenhand.desk.projection.projector import Projectors
 from evenhand.errors import EvenhandError, LedgerUnavailable, UnknownRecord
 from evenhand.review.interview_sessions import InterviewSessions
+from evenhand.review.review_book import ReviewBook
 from evenhand.review.review_sessions import ReviewSessions
 from evenhand.service.dashboard.groups import GroupView
 from evenhand.service.dashboard.overview import Overview
@@ -65,19 +66,24 @@ class OpenDesk:
             return self._report[1]
 
     @cached_property
+    def book(self) -> ReviewBook:
+        """All answers, a kilobyte each: in memory once for all views."""
+        return ReviewBook(self.desk.ledger, self.desk.name)
+
+    @cached_property
     def review_sessions(self) -> ReviewSessions:
         """What the review page asks."""
-        return ReviewSessions(self.desk, self._keys)
+        return ReviewSessions(self.desk, self._keys, self.book)
 
     @cached_property
     def interview_sessions(self) -> InterviewSessions:
         """What the interview page asks."""
-        return InterviewSessions(self.desk, self._keys)
+        return InterviewSessions(self.desk, self._keys, self.book)
 
     @cached_property
     def overview(self) -> Overview:
         """What the dashboard shows."""
-        return Overview(self.desk)
+        return Overview(self.desk, self.book)
 
     @cached_property
     def groups(self) -> GroupView:

@@ -59,9 +59,8 @@ class LearnedParts:
 class Overview:
     """The dashboard of one desk. Its methods block and may be called from any thread."""
 
-    def __init__(self, desk: Desk) -> None:
-        self._desk = desk
-        self._book = ReviewBook(desk.ledger, desk.name)
+    def __init__(self, desk: Desk, book: ReviewBook | None = None) -> None:
+        self._desk, self._book = desk, book or ReviewBook(desk.ledger, desk.name)
         self._lock, self._learning = threading.Lock(), threading.Lock()
         self._learned: LearnedParts | None = None
         self._waiting, self._counted_at = 0, float("-inf")
@@ -204,8 +203,9 @@ def _coordinates(metric: dict[str, Any]) -> list[dict[str, Any]]:
 def reviewers_part(book: ReviewBook, projection: Projection, settings: DeskSettings) -> dict[str, Any]:
     """Everybody who has answered, on the page or over HTTP, and their agreement. O(answers)."""
     book.refresh()
-    by_name: dict[str | None, list[ReviewAnswer]] = {name: [] for name in book.reviewers()}
     standing, whole = sorted(book.standing(), key=lambda answer: answer.seq), book.whole()
+    # Only now: other threads add answers to the book, and perhaps somebody's first.
+    by_name: dict[str | None, list[ReviewAnswer]] = {name: [] for name in book.reviewers()}
     for answer in sorted([*standing, *whole], key=lambda answer: answer.seq):
         by_name[answer.reviewer].append(answer)
     compared: dict[str | None, list[ReviewAnswer]] = {}

@@ -37,6 +37,14 @@ def test_every_link_says_of_which_desk_it_is(page: Page, several: Serving) -> No
         expect(card.locator(".primary")).to_have_text(first)
 
 
+def test_a_desk_that_is_not_there(page: Page, several: Serving) -> None:
+    """A sentence and the way to the desks that are there; no empty sections."""
+    enter(page, several, "owner", "/desks/nowhere")
+    expect(page.get_by_role("alert")).to_contain_text("There is no desk 'nowhere'.")
+    expect(page.get_by_role("link", name="Go to your desks")).to_have_attribute("href", "/desks")
+    expect(page.get_by_role("heading", level=2).locator("visible=true")).to_have_count(0)
+
+
 def test_an_empty_desk_offers_an_interview(page: Page, several: Serving) -> None:
     """There is nothing to review yet: the dashboard's main button leads to the interview, later to the reviews."""
     for desk, words, path in (("empty", "Interview", "/interview/empty"), ("loans", "Review pairs", "/review/loans")):

@@ -133,9 +133,9 @@ def test_candidates_can_be_sorted_searched_and_looked_at(page: Page, large: Serv
     expect(rows).to_have_count(50)
     page.get_by_role("button", name="Expected reward", exact=True).first.press("Enter")
     expect(page.locator("#people th[aria-sort=descending]")).to_contain_text("Expected reward")
-    rewards = [
-        float(text.replace("−", "-")) for text in page.locator("#people tbody td:nth-child(5)").all_inner_texts()
-    ]
+    shown = page.locator("#people tbody td:nth-child(5)").all_inner_texts()
+    assert all(re.fullmatch(r"−?\d\.\d\d", text) for text in shown)
+    rewards = [float(text.replace("−", "-")) for text in shown]
     assert rewards == sorted(rewards, reverse=True)
     id_ = rows.nth(7).locator(".pick").inner_text()
     page.get_by_label("Find").fill(id_)

@@ -33,14 +33,14 @@ export function clearError(place) {
   place.querySelector("#refusal")?.remove();
 }
 
-/** Shows what the service refused; for a desk that the token does not cover, links to those it does. */
+/** Shows what the service refused; for a desk that is not there or not covered by the token, links to those that are. */
 export function showError(place, error, desk = null) {
   const title = error.status === 403 ? "Not allowed. " : error.status === 404 ? "Not found. " : "Something went wrong. ";
   const shut = desk !== null && error.status === 403 && error.message.includes("not for this desk");
   const words = shut ? [el("b", {}, `Your token is not for the desk “${desk}”.`)] : [el("b", {}, title), sentence(error.message)];
   const banner = el("div", { class: "banner", role: "alert", id: "refusal" }, el("p", {}, words));
   show(place, banner);
-  if (shut) ownDesks().then((desks) => banner.append(desks));
+  if (shut || (desk !== null && error.status === 404)) ownDesks().then((desks) => banner.append(desks));
 }
 
 async function ownDesks() {

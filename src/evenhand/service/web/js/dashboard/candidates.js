@@ -5,7 +5,7 @@ import { chance, count, named, percent } from "../format.js";
 import { term } from "../glossary.js";
 import { bar } from "../meters.js";
 import { tableFrame } from "../tables.js";
-import { minus, number, own } from "./words.js";
+import { aligned, minus, own } from "./words.js";
 
 const FIRST = 14; // rows shown before "show all"
 const FEW = 5; // with more features than this they are shown for one candidate only
@@ -61,9 +61,6 @@ export function peopleOf(record, explanation, attributes) {
   });
 }
 
-/** To two places, so that a column lines up. */
-const rounded = (value) => number(Math.round(value * 100) / 100);
-
 /** Columns: what is sorted by, what is shown, and what a press on the head begins with. */
 function columnsOf(people, names, chanceName) {
   const most = Math.max(...people.map((one) => one.probability), 1e-9);
@@ -73,9 +70,9 @@ function columnsOf(people, names, chanceName) {
     { label: chanceName, term: "chance", of: (one) => one.probability, kind: "number", down: true, cell: (one) => el("div", { class: "with-bar" }, el("span", {}, chance(one.probability, 1)), bar("", one.probability / most)) },
     plain("At limit", (one) => one.pairs.length, (n) => (n ? String(n) : "–"), { term: "at the limit" }),
     plain("Without fairness", (one) => one.without, percent, { term: "without fairness", optional: true }),
-    plain("Expected reward", (one) => one.estimated_reward, rounded, { term: "expected reward" }),
-    plain("Optimistic reward", (one) => one.optimistic_reward, rounded, { term: "optimistic reward", optional: true }),
-    plain("Reward", (one) => one.reward, rounded, { term: "reward" }),
+    plain("Expected reward", (one) => one.estimated_reward, aligned, { term: "expected reward" }),
+    plain("Optimistic reward", (one) => one.optimistic_reward, aligned, { term: "optimistic reward", optional: true }),
+    plain("Reward", (one) => one.reward, aligned, { term: "reward" }),
     ...names.map((name, i) => ({ label: named(name), of: (one) => valueOf(one.features[i]), kind: "value", down: false, cell: (one) => own(minus(one.features[i])) })),
   ];
 }

@@ -68,6 +68,6 @@ function hideLearned() {
 
 begin().catch((error) => {
   showError($("#banners"), error, desk);
-  if (error instanceof Refused) for (const section of document.querySelectorAll("main > section, #figures")) section.hidden = true;
+  if (error instanceof Refused) for (const section of document.querySelectorAll("main section, #figures")) section.hidden = true;
   else setTimeout(() => location.reload(), 5000);
 });

@@ -3,7 +3,7 @@
 import { el, show } from "../dom.js";
 import { chance, count } from "../format.js";
 import { liveRows, tableFrame } from "../tables.js";
-import { joined, number, numbered, own, time } from "./words.js";
+import { aligned, joined, numbered, own, time } from "./words.js";
 
 const HEADS = ["Decision", "Time", "Candidates", "Chosen", "Chance", "Reward", "Reviews"];
 const FEW = 2; // chosen candidates who are named
@@ -43,7 +43,7 @@ function row(decision, desk, all) {
     el("td", { class: "right number optional" }, String(decision.candidates)),
     el("td", { class: "who" }, names(decision)),
     all && el("td", { class: "right number" }, mean(chosen, (one) => one.probability, (value) => chance(value, 1))),
-    el("td", { class: "right number" }, mean(chosen, (one) => one.reward, number)),
+    el("td", { class: "right number" }, mean(chosen, (one) => one.reward, aligned)),
     all && el("td", {}, chipsOf(decision)));
 }
 

@@ -86,11 +86,13 @@ function line(pair, desk) {
     el("td", { class: "resting" }, equal ? "Equal chances are fair by definition." : evidence(pair, desk)));
 }
 
+const MOST = 0.999; // what is not proven is not said to be certain
+
 /** The status of a pair. Beside a flag the certificate's probability is an upper bound, not an estimate: left out. */
 function statusOf({ status: name, by, probability }, equal) {
   if (name === "called") return status(name, calledBy(by));
   const flag = by.length > 0 && el("span", { class: "block small muted" }, calledBy(by), equal ? "; flags on equal chances are not counted" : "");
-  return [status(name), name !== "proved" && el("span", { class: "block small muted" }, `fair with a probability of ${percent(probability, 0)}`), flag];
+  return [status(name), name !== "proved" && el("span", { class: "block small muted" }, `fair with a probability of ${percent(Math.min(probability, MOST), 0)}`), flag];
 }
 
 function evidence(pair, desk) {

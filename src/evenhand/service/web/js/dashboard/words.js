@@ -45,6 +45,9 @@ export function number(value, digits = 2) {
   return minus(clean.toLocaleString("en", { minimumFractionDigits: shown, maximumFractionDigits: shown }));
 }
 
+/** The same in a column: two places for all. */
+export const aligned = (value) => number(Math.round(100 * value) / 100);
+
 /** A distance in percentage points; from 1 on it is no limit. */
 export function pointsOf(value) {
   if (value === null || value >= 1) return "no limit";

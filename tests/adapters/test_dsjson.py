@@ -277,7 +277,11 @@ def test_the_service_logs_of_these_tests_are_vowpal_wabbits(record: Any, form: F
         ({"c": None}, "a decision must be"),
         ({"a": [3, 1]}, "an action must be one of 2"),
         ({"p": [1.5, 0.1]}, "a probability must be from 0 to 1, got 1.5"),
-        ({"p": [0.5]}, "must be a decision in DSJSON"),
+        ({"p": [0.5]}, "p must be a list with a probability for each of the 2 actions"),
+        ({"p": None}, "p must be a list with a probability for each of the 2 actions"),
+        ({"a": [2, 2]}, "a must name every action once"),
+        ({"a": ["x", 1]}, "a must be a list of whole numbers"),
+        ({"c": {"_multi": [1, 2]}}, "a decision must be"),
         ({"_label_cost": "NaN"}, "a cost must be a finite number"),
         ({"_labelIndex": -1}, "an action must be one of 2"),
     ],
@@ -289,6 +293,8 @@ def test_a_line_that_cannot_be_read_is_named(change: dict[str, Any], said: str) 
         list(read_dsjson(lines))
     with pytest.raises(InvalidInput, match="line 1 must be JSON"):
         list(read_dsjson(["{"]))
+    with pytest.raises(InvalidInput, match="line 1 must be JSON"):
+        list(read_dsjson(["[" * 100_000]))
     with pytest.raises(InvalidInput, match="line 2 must be ACTION:PROBABILITY"):
         list(read_predictions(["0:1", "zero"]))
 

@@ -42,7 +42,7 @@ def numbered_rounds(source: str | os.PathLike[str] | Iterable[str]) -> Iterator[
             continue
         try:
             record = json.loads(line)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise InvalidInput(f"line {number} must be JSON: {error}") from None
         try:
             if isinstance(record, dict) and "c" not in record and "RewardValue" in record:
@@ -50,7 +50,7 @@ def numbered_rounds(source: str | os.PathLike[str] | Iterable[str]) -> Iterator[
             yield number, _round(record)
         except InvalidInput as error:
             raise InvalidInput(f"line {number}: {error}") from None
-        except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, IndexError, AttributeError, RecursionError) as error:
             raise InvalidInput(f"line {number} must be a decision in DSJSON: {error!r}") from None
 
 
@@ -66,9 +66,11 @@ def _lines(source: str | os.PathLike[str] | Iterable[str]) -> Iterator[str]:
 
 
 def _round(record: Any) -> DsjsonRound:
-    if not isinstance(record, dict) or not isinstance(record.get("c"), dict):
-        raise InvalidInput('a decision must be {"c": {"_multi": [...]}, ...}')
-    inside, own = record["c"], record.get("evenhand", {})
+    inside = record.get("c") if isinstance(record, dict) else None
+    multi = inside.get("_multi") if isinstance(inside, dict) else None
+    if inside is None or not isinstance(multi, list) or not all(isinstance(action, dict) for action in multi):
+        raise InvalidInput('a decision must be {"c": {"_multi": [{...}, ...]}, ...}')
+    own = record.get("evenhand", {})
     if "_outcomes" in record and any("_slot_id" in action for action in inside["_multi"]):
         return _slate(record, inside, own)
     features = tuple(_features_of(action, record) for action in inside["_multi"])
@@ -81,8 +83,10 @@ def _round(record: Any) -> DsjsonRound:
     if "_slots" in inside:
         return _slots(record, features, own, common)
     probabilities = [0.0] * len(features)
-    actions = _counted_from_0(record.get("a", ()))
-    for action, p in zip(actions, record.get("p", ()), strict=True):
+    actions, drawn = _counted_from_0(record.get("a") or []), record.get("p") or []
+    if not isinstance(drawn, list) or len(drawn) != len(actions):
+        raise InvalidInput(f"p must be a list with a probability for each of the {len(actions)} actions of a")
+    for action, p in zip(actions, drawn, strict=True):
         probabilities[_action(action, len(features))] = _probability(p)
     chosen: tuple[int, ...] = ()
     rewards: dict[int, float] = {}
@@ -169,6 +173,10 @@ def _id(record: Record) -> str:
 
 def _counted_from_0(actions: Any) -> list[int]:
     """Actions are counted from 1, but some writers of DSJSON count them from 0."""
+    if not isinstance(actions, list) or not all(type(action) is int for action in actions):
+        raise InvalidInput("a must be a list of whole numbers, those of the actions")
+    if len(set(actions)) < len(actions):
+        raise InvalidInput(f"a must name every action once, got {actions[:20]}")
     return list(actions) if 0 in actions else [action - 1 for action in actions]
 
 

@@ -189,8 +189,13 @@ def test_our_feedback_comes_back() -> None:
     [
         ({"reward": "much"}, "reward must be an array of numbers"),
         ({"context": np.zeros((3, 2))}, r"context must have shape \(60, any\), got \(3, 2\)"),
-        ({"action": np.full(60, 9)}, "must be of 3 actions"),
+        ({"action": np.full(60, 9)}, "action must be whole numbers from 0 to 2, got 9"),
         ({"reward": np.full(60, np.nan)}, "reward must be finite, got nan"),
+        ({"action": np.full(60, 0.5)}, "action must be whole numbers from 0 to 2, got 0.5"),
+        ({"pi_b": np.full((60, 3, 1), 5.0)}, "pi_b must be from 0 to 1, got 5 to 5"),
+        ({"pi_b": np.full((60, 3, 1), 0.3), "position": np.full(60, 1)}, "position must be whole numbers from 0 to 0"),
+        ({"position": np.array([0])}, r"position must have shape \(60\), got \(1,\)"),
+        ({"n_rounds": "x"}, "n_rounds must be a whole number >= 1, got 'x'"),
         ({"action_context": np.zeros((3, 2))}, "not all 0"),
     ],
 )

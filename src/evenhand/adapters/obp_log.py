@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 
 from evenhand._internal.arrays import Floats, Indices
-from evenhand._internal.checks import check_number_or_none
+from evenhand._internal.checks import check_number_or_none, check_whole
 from evenhand.bandit import FairBandit
 from evenhand.errors import InvalidInput
 from evenhand.records.contexts import as_contexts
+from evenhand.records.decision import PROBABILITY_TOLERANCE
 
 NEEDED = ("n_rounds", "n_actions", "context", "action", "reward")
 BATCH = 1000
@@ -48,20 +49,26 @@ class ObpLog:
         absent = [name for name in NEEDED if name not in feedback]
         if absent:
             raise InvalidInput(f"a bandit feedback must have {', '.join(NEEDED)}, got no {', '.join(absent)}")
-        self.n_rounds, self.n_actions = int(feedback["n_rounds"]), int(feedback["n_actions"])
+        self.n_rounds = check_whole("n_rounds", feedback["n_rounds"], least=1)
+        self.n_actions = check_whole("n_actions", feedback["n_actions"], least=1)
         self._context = _array(feedback, "context", (self.n_rounds, None))
-        self.action: Indices = _array(feedback, "action", (self.n_rounds,)).astype(np.int64)
+        self.action = _numbers(feedback, "action", self.n_rounds, self.n_actions)
         self.reward = _array(feedback, "reward", (self.n_rounds,))
         self.pscore = _array(feedback, "pscore", (self.n_rounds,)) if feedback.get("pscore") is not None else None
         self.pi_b = feedback.get("pi_b")
         if self.pi_b is not None:
-            self.pi_b = _array(feedback, "pi_b", (self.n_rounds, self.n_actions, None))
-        known = feedback.get("position")
-        self.position = np.zeros(self.n_rounds, dtype=np.int64) if known is None else np.asarray(known, dtype=np.int64)
+            known = _array(feedback, "pi_b", (self.n_rounds, self.n_actions, None))
+            self.pi_b = np.clip(known, 0.0, 1.0)
+            if np.any(np.abs(known - self.pi_b) > PROBABILITY_TOLERANCE):
+                raise InvalidInput(f"pi_b must be from 0 to 1, got {known.min():g} to {known.max():g}")
+        places = None if self.pi_b is None else self.pi_b.shape[2]
+        self.position: Indices = np.zeros(self.n_rounds, dtype=np.int64)
+        if feedback.get("position") is not None:
+            self.position = _numbers(feedback, "position", self.n_rounds, places)
         actions = feedback.get("action_context")
         self._actions = np.eye(self.n_actions) if actions is None else _array(feedback, "action_context", (None, None))
-        if len(self._actions) != self.n_actions or np.any((self.action < 0) | (self.action >= self.n_actions)):
-            raise InvalidInput(f"action and action_context must be of {self.n_actions} actions, got others")
+        if len(self._actions) != self.n_actions:
+            raise InvalidInput(f"action_context must be of {self.n_actions} actions, got {len(self._actions)}")
         self._encode = encode
         given = check_number_or_none("norm", norm, above=0)
         self.norm = self._longest() if given is None else given
@@ -107,6 +114,16 @@ class ObpLog:
                 "source": {"obp": row},
                 **known,
             }
+
+
+def _numbers(feedback: Mapping[str, Any], name: str, n: int, below: int | None) -> Indices:
+    """An array (n,) of whole numbers >= 0, and less than `below`."""
+    array = _array(feedback, name, (n,))
+    wrong = (array != np.floor(array)) | (array < 0) | (array >= (math.inf if below is None else below))
+    if np.any(wrong):
+        limits = ">= 0" if below is None else f"from 0 to {below - 1}"
+        raise InvalidInput(f"{name} must be whole numbers {limits}, got {array[wrong][0]:g}")
+    return array.astype(np.int64)
 
 
 def _array(feedback: Mapping[str, Any], name: str, shape: tuple[int | None, ...]) -> Floats:

@@ -328,7 +328,7 @@ def test_predictions_follow_a_last_resort_that_does_not_play_yet() -> None:
 
 
 def test_a_model_that_predicts_better_reports_on_reviewers() -> None:
-    """What no metric explains is a residual to it, and errors to the others: reports are means weighted by evidence."""
+    """What no metric explains is a residual to it, and errors to the others: where both are believed, it counts."""
     rng, people = np.random.default_rng(4), {"Ada": MadeUpPerson(np.array([5.0, 0.0, 0.0]), residual=1.0, seed=1)}
     people["Bob"] = MadeUpPerson(np.array([0.0, 5.0, 0.0]), residual=1.0, seed=2)
     learner = ByEvidence([BayesPoint(3, error_rate=None)], last_resort=Score(3))
@@ -346,15 +346,25 @@ def test_a_model_that_predicts_better_reports_on_reviewers() -> None:
         own, other, middle = ours[name], theirs[name], report(0.0, name)
         assert other.error_rate < 0.05 < own.error_rate
         assert other.agreement is not None
-        assert middle.error_rate == pytest.approx((own.error_rate + other.error_rate) / 2)
-        assert middle.softness == pytest.approx((own.softness + other.softness) / 2)
+        assert (middle.error_rate, middle.softness) == (other.error_rate, other.softness)
         assert (middle.lower, middle.upper) == (min(own.lower, other.lower), max(own.upper, other.upper))
-        assert report(10.0, name).error_rate == pytest.approx(other.error_rate, abs=1e-4)
-        assert report(10.0, name).upper == other.upper
-        assert report(-10.0, name).error_rate == pytest.approx(own.error_rate, abs=1e-4)
+        assert (report(10.0, name).error_rate, report(10.0, name).upper) == (other.error_rate, other.upper)
+        assert (report(-10.0, name).error_rate, report(-10.0, name).upper) == (own.error_rate, own.upper)
         for lead in (-10.0, 10.0):
             one = report(lead, name)
             assert (one.answers, one.deviation, one.agreement) == (own.answers, other.deviation, other.agreement)
+
+
+def test_nobody_is_said_to_err_before_the_model_has_learned() -> None:
+    """It first learns after twenty answers; until then what it expects of anybody counts, in a wide interval."""
+    rng, learner = np.random.default_rng(6), default_learner(3, seed=0)
+    verdicts = MadeUpPerson(np.array([4.0, 0.0, 0.0]), residual=1.0, seed=1).verdicts(FIRST_TRIAL - 1, rng, "Ada")
+    learner.learn(verdicts)
+    assert isinstance(learner, ByEvidence)
+    report, of_a_metric = learner.reviewers()["Ada"], learner.learners[-1].reviewers()["Ada"]
+    assert report.error_rate == pytest.approx(0.01)
+    assert report.upper >= of_a_metric.upper
+    assert (report.answers, report.deviation) == (FIRST_TRIAL - 1, None)
 
 
 def test_who_misleads_is_named_whoever_predicts_better() -> None:

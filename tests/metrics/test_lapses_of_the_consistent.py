@@ -7,9 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evenhand.bandit import FairBandit
 from evenhand.lab.people.answers import RatedPairs
 from evenhand.lab.people.study import RatingStudy, rating_study
-from evenhand.metrics import ByEvidence, MetricLearner, Score, default_learner
+from evenhand.metrics import MetricLearner, Score
 from evenhand.testing.people import made_up_ratings
 
 pytestmark = pytest.mark.statistical
@@ -40,12 +41,16 @@ def test_a_model_with_a_residual_finds_no_lapses(study: RatingStudy, person: int
     assert _worst(Score(study.contexts("log").shape[1]), study, person, 400) <= MOST
 
 
-def test_nor_does_the_default_once_no_metric_fits(study: RatingStudy) -> None:
-    """The model of people has taken over, and reports; what a metric left unexplained is forgotten."""
-    learner = default_learner(study.contexts("log").shape[1], seed=0)
-    assert isinstance(learner, ByEvidence)
-    assert isinstance(learner.last_resort, Score)
-    assert _worst(learner.last_resort, study, 0, 300) <= MOST
+@pytest.mark.parametrize("person", range(2))
+def test_nor_does_the_default(study: RatingStudy, person: int) -> None:
+    """At no time within 250 answers: before the model of people has learned, while it stands by, and when it plays."""
+    bandit = FairBandit(study.contexts("log").shape[1], seed=0)
+    asked = RatedPairs(study, person, "log", pool=1250, n_folds=5, seed=0).training(0).take(slice(0, 250))
+    worst = 0.0
+    for half, gap, unfair in zip(asked.differences / 2.0, asked.gaps, asked.flagged, strict=True):
+        bandit.learn_pair(half, -half, gap=gap, unfair=bool(unfair), reviewer="she")
+        worst = max(worst, bandit.reviewers()["she"].error_rate)
+    assert worst <= MOST
 
 
 def test_lapses_are_found_all_the_same(study: RatingStudy) -> None:

@@ -50,7 +50,7 @@ answers, and took 1.4 s at once.
 """
 
 UNBELIEVED = 0.05
-"""Intervals of what is reported of reviewers leave out who has less than this share of the evidence."""
+"""What is reported of reviewers leaves out who has less than this share of the evidence."""
 
 
 class ByEvidence(PlayedByAnother):
@@ -106,14 +106,16 @@ class ByEvidence(PlayedByAnother):
     def reviewers(self) -> dict[str | None, ReviewerReport]:
         """The reports of the learner in play, or, if it learns nothing of reviewers, of the first one that does.
 
-        What no metric explains looks like errors to them. The last resort knows a residual, so errors and softness are
-        the mean of both, weighted by evidence, except of those who mislead. It alone compares reviewers.
+        What no metric explains looks like errors to them. The last resort knows a residual, so where both are believed
+        the rate of errors is the lower of the two, except of those who mislead: nobody is said to err where a model that
+        predicts about as well needs no errors. It alone compares reviewers.
         """
         reports = self._of_a_metric()
         if self.last_resort is None:
             return reports
         modelled, share = self.last_resort.reviewers(), 1.0 / (1.0 + float(np.exp(-self._lead)))
-        return {name: _joined(report, modelled.get(name), share) for name, report in reports.items()}
+        expected = None if self._learned_of else self.last_resort.expected_reviewer()
+        return {name: _joined(report, modelled.get(name, expected), share) for name, report in reports.items()}
 
     def misleading(self) -> frozenset[str | None]:
         """Those who mislead by the reports of a metric."""
@@ -279,12 +281,13 @@ def _joined(report: ReviewerReport, modelled: ReviewerReport | None, share: floa
     if report.misleads:
         return compared
     believed = [one for one, weight in ((report, 1.0 - share), (modelled, share)) if weight >= UNBELIEVED]
+    milder = min(believed, key=lambda one: one.error_rate)
     return replace(
         compared,
-        error_rate=(1.0 - share) * report.error_rate + share * modelled.error_rate,
+        error_rate=milder.error_rate,
         lower=min(one.lower for one in believed),
         upper=max(one.upper for one in believed),
-        softness=(1.0 - share) * report.softness + share * modelled.softness,
+        softness=milder.softness,
         softness_lower=min(one.softness_lower for one in believed),
         softness_upper=max(one.softness_upper for one in believed),
     )

@@ -204,6 +204,10 @@ class MetricLearner(SavedPart, part="metric learner"):
         """A report on each reviewer's errors, by name; empty for learners that assume none."""
         return {}
 
+    def expected_reviewer(self) -> ReviewerReport | None:
+        """The report on a reviewer who has not answered yet; None for learners that expect nothing."""
+        return None
+
     def misleading(self) -> frozenset[str | None]:
         """The reviewers who are surely wrong more often than right, by name; their answers count for nothing."""
         return frozenset(name for name, report in self.reviewers().items() if report.misleads)

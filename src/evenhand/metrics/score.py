@@ -172,6 +172,10 @@ class Score(MetricLearner):
             name: report_on(name, member, self._others(name), self.tuning) for name, member in self._members.items()
         }
 
+    def expected_reviewer(self) -> ReviewerReport:
+        """What the others have in common, or the prior."""
+        return report_on(None, Member.new(self.panel_prior()), Panel.of(self.n_features, []), self.tuning)
+
     def misleading(self) -> frozenset[str | None]:
         """Nobody: a lapse is a coin toss, and wrong every other time."""
         return frozenset()

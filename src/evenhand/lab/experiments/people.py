@@ -30,6 +30,8 @@ FACTORS = (0.2, 0.3, 0.5, 1.0)
 """On the distances of the nearest metric."""
 QUANTILES = (0.05, 0.1, 0.2)
 """Of the known model."""
+N_SEEDS = 3
+"""Of the default and of the floor it is compared with, under people's own ratings; everything else has one."""
 SCALES: tuple[Scale, ...] = ("linear", "log", "quantile", "auto")
 
 
@@ -84,7 +86,8 @@ def _decisions(entries: Mapping[str, Contender], quick: bool, shape: Mapping[str
     cases = []
     for reviewer in REVIEWERS:
         own = {**shape, "reviewer": reviewer}
-        cases += grid(NAME, contender=FAVOURITE, panel=False, caution=BONUSES, **own)
+        more = {**own, "seed": range(1 if quick or reviewer != REVIEWERS[0] else N_SEEDS)}
+        cases += grid(NAME, contender=FAVOURITE, panel=False, caution=BONUSES, **more)
         cases += grid(NAME, contender=KNOWN_PERSON, panel=False, caution=1.0, **own)
         cases += grid(NAME, contender=NEAREST_METRIC, panel=False, caution=FACTORS, **own)
         if installed("boosting"):
@@ -92,7 +95,7 @@ def _decisions(entries: Mapping[str, Contender], quick: bool, shape: Mapping[str
         for name, entry in entries.items():
             if entry.plays and (reviewer == REVIEWERS[0] or entry.with_panel is not None):
                 cautions = entry.cautions[: 2 if quick else None if reviewer == REVIEWERS[0] else 3]
-                cases += grid(NAME, contender=name, panel=False, caution=cautions, **own)
+                cases += grid(NAME, contender=name, panel=False, caution=cautions, **more if name == DEFAULT else own)
                 if entry.with_panel is not None and reviewer == REVIEWERS[0]:
                     cases += grid(NAME, contender=name, panel=True, caution=cautions[:3], **own)
     return cases

@@ -17,7 +17,9 @@ from evenhand.lab.experiments import EXPERIMENTS, people
 from evenhand.lab.people import findings, learners, pictures
 from evenhand.lab.people.findings import PANEL, over_people, unfair_at
 from evenhand.lab.people.learners import LEARNERS
-from evenhand.lab.people.online import FAVOURITE
+from evenhand.lab.people.online import CEILINGS, FAVOURITE, FLOORS
+from evenhand.lab.people.peers import PEERS, installed
+from evenhand.lab.people.prediction import VOTES
 from evenhand.lab.runner import named, run_experiment
 from evenhand.lab.store import Case
 from evenhand.testing.people import made_up_pairs, write_studies
@@ -74,10 +76,10 @@ def test_without_data_a_sentence_says_what_to_pass(tmp_path: Path, capsys: pytes
     assert named(["all", "people"])[-1] is people.EXPERIMENT
 
 
-@pytest.mark.parametrize("quick", [True, False])
-def test_every_case_is_run_once(folder: Path, quick: bool) -> None:
-    """No two cases have the same settings; none names a place on a disk, and everybody takes part in a full run."""
-    cases = people.on(Data(folder)).sweep(quick)
+@pytest.mark.parametrize(("quick", "full"), [(True, False), (False, False), (False, True)])
+def test_every_case_is_run_once(folder: Path, quick: bool, full: bool) -> None:
+    """No two cases have the same settings, none names a place on a disk; only a quick run leaves people out."""
+    cases = people.on(Data(folder, full=full)).sweep(quick)
     assert len({case.key for case in cases}) == len(cases)
     assert not any(str(folder) in str(case.settings) for case in cases)
     assert {case.settings["person"] for case in cases} == set(range(3 if quick else 4))
@@ -85,13 +87,28 @@ def test_every_case_is_run_once(folder: Path, quick: bool) -> None:
 
 def test_every_learner_and_caution_takes_part(folder: Path) -> None:
     """In the full run: all of the registry, offline and online, and the default on every scale."""
-    cases = [case.settings for case in people.on(Data(folder, "quantile")).sweep(False)]
+    cases = [case.settings for case in people.on(Data(folder, "quantile", full=True)).sweep(False)]
     for name, entry in LEARNERS.items():
         online = [case for case in cases if case["contender"] == name and case["part"] == "online"]
         assert {case["caution"] for case in online} == (set(entry.cautions) if entry.plays else set())
         assert entry.predicts == any(case["contender"] == name and case["part"] == "predict" for case in cases)
     scales = {case["scale"] for case in cases if case["contender"] == DEFAULT and case["part"] == "online"}
     assert scales == {"linear", "log", "quantile", "auto"}
+
+
+def test_the_usual_run_has_what_the_checks_need(folder: Path) -> None:
+    """The default at every caution with several seeds, all peers, floors and ceilings, and a part of a full run."""
+    usual, full = (people.on(Data(folder, full=full)).sweep(False) for full in (False, True))
+    keys = {case.key for case in usual}
+    assert keys < {case.key for case in full}
+    cases = [case.settings for case in usual]
+    own = [case for case in cases if case["part"] == "online" and case["contender"] == DEFAULT and not case["panel"]]
+    assert {(case["caution"], case["seed"]) for case in own} >= {
+        (q, seed) for q in LEARNERS[DEFAULT].cautions for seed in range(people.N_SEEDS)
+    }
+    there = {name for name in PEERS if installed(name)}
+    assert {case["contender"] for case in cases} >= {*there, *FLOORS, *CEILINGS[:2], VOTES}
+    assert len(usual) < 0.6 * len(full)
 
 
 def test_one_study_is_enough(tmp_path: Path) -> None:

@@ -179,7 +179,9 @@ def _add_lab(parser: argparse.ArgumentParser) -> None:
     listing.set_defaults(run=_list)
     run = command(actions, "run", "run experiments; finished cases are not run again")
     run.add_argument("names", nargs="+", metavar="NAME", help="experiments, or all")
-    run.add_argument("--quick", action="store_true", help="fewer rounds and settings, as a trial")
+    size = run.add_mutually_exclusive_group()
+    size.add_argument("--quick", action="store_true", help="fewer rounds and settings, as a trial")
+    size.add_argument("--full", action="store_true", help="on data: every learner and scale, checked or not")
     run.add_argument("--jobs", type=at_least(1, "jobs"), default=None, help="processes (one for each core)")
     run.add_argument("--cluster", metavar="ADDRESS", help="address of a Dask scheduler")
     run.add_argument("--results", type=Path, default=Path("results"), help="folder of the results (%(default)s)")
@@ -248,7 +250,7 @@ def _run(options: argparse.Namespace) -> None:
     from evenhand.lab.sweep import default_jobs
 
     jobs = options.jobs or default_jobs()
-    data = None if options.data is None else Data(options.data.resolve(), options.scale)
+    data = None if options.data is None else Data(options.data.resolve(), options.scale, options.full)
     run_experiments(options.names, options.results, quick=options.quick, jobs=jobs, cluster=options.cluster, data=data)
 
 

@@ -20,10 +20,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Data:
-    """Data that a user brings: a folder of files, and the scale on which their numbers become contexts."""
+    """Data that a user brings: a folder of files, the scale on which numbers become contexts, and how much to run."""
 
     folder: Path
     scale: Scale = "log"
+    full: bool = False
+    """Whether what no check is about is run, too: every learner, scale and kind of reviewer."""
 
 
 @dataclass(frozen=True)

@@ -107,8 +107,8 @@ class ByEvidence(PlayedByAnother):
         """The reports of the learner in play, or, if it learns nothing of reviewers, of the first one that does.
 
         What no metric explains looks like errors to them. The last resort knows a residual, so where both are believed
-        the rate of errors is the lower of the two, except of those who mislead: nobody is said to err where a model that
-        predicts about as well needs no errors. It alone compares reviewers.
+        the rate of errors is the lower of the two, except of those who mislead: nobody is said to err where a model
+        that predicts about as well needs no errors. It alone compares reviewers.
         """
         reports = self._of_a_metric()
         if self.last_resort is None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any, NoReturn
@@ -43,13 +43,19 @@ def no_data(quick: bool) -> NoReturn:
 def on(data: Data) -> Experiment:
     """The experiment on the studies in a folder."""
     studies = load_studies(data.folder)
-    return Experiment(NAME, CLAIM, partial(sweep, studies, data.scale), partial(run, data.folder), analyse, draw)
+    cases = partial(sweep, studies, data.scale, data.full)
+    return Experiment(NAME, CLAIM, cases, partial(run, data.folder), analyse, draw)
 
 
-def sweep(studies: Studies, scale: Scale, quick: bool) -> list[Case]:
-    """Everybody of both studies, by every contender; quick: three people, the default learner, 100 rounds."""
+def sweep(studies: Studies, scale: Scale, full: bool, quick: bool) -> list[Case]:
+    """Everybody of both studies, by the usual contenders, reviewed by themselves.
+
+    full: every learner, models of people as reviewers, and other scales, too. quick: three people, the default learner,
+    100 rounds.
+    """
     common = {"data": studies.digest, "scale": scale}
-    entries = {name: LEARNERS[name] for name in learners.QUICK} if quick else LEARNERS
+    names = learners.QUICK if quick else LEARNERS if full else learners.USUAL
+    entries = {name: LEARNERS[name] for name in names}
     cases = []
     for name, study in (("ratings", studies.ratings), ("pairs", studies.pairs)):
         if study is not None:
@@ -58,8 +64,8 @@ def sweep(studies: Studies, scale: Scale, quick: bool) -> list[Case]:
     if studies.ratings is not None:
         people = range(min(3, len(studies.ratings.people)) if quick else len(studies.ratings.people))
         shape = {"part": "online", "person": people, "n_folds": N_FOLDS, "rounds": 100 if quick else 500, "seed": 0}
-        cases += _decisions(entries, quick, common | shape)
-        cases += _scales(entries, scale, common | shape)
+        cases += _decisions(entries, REVIEWERS if full else REVIEWERS[:1], quick, common | shape)
+        cases += _scales(entries, scale, common | shape) if full else []
     return cases
 
 
@@ -81,10 +87,12 @@ def _predictions(
     return cases
 
 
-def _decisions(entries: Mapping[str, Contender], quick: bool, shape: Mapping[str, Any]) -> list[Case]:
+def _decisions(
+    entries: Mapping[str, Contender], reviewers: Sequence[str], quick: bool, shape: Mapping[str, Any]
+) -> list[Case]:
     """Floors and ceilings, and each learner at each caution; fewer contenders under a model of the person."""
     cases = []
-    for reviewer in REVIEWERS:
+    for reviewer in reviewers:
         own = {**shape, "reviewer": reviewer}
         more = {**own, "seed": range(1 if quick or reviewer != REVIEWERS[0] else N_SEEDS)}
         cases += grid(NAME, contender=FAVOURITE, panel=False, caution=BONUSES, **more)

@@ -93,6 +93,9 @@ DEFAULT = "the default"
 QUICK = (DEFAULT,)
 """Those of a quick run."""
 
+USUAL = (DEFAULT, "BayesPoint", "Score")
+"""Those of a run that is neither quick nor full: the default, and two of the learners that it consists of."""
+
 
 class LearnerPredictor:
     """A metric learner as a predictor of one person's flags."""

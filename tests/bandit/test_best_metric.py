@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 import pytest
@@ -98,7 +99,12 @@ def test_nothing_is_looked_at_after_a_metric_that_is_good_enough(monkeypatch: py
     A, z = rng.normal(size=(3, 3)), rng.normal(size=(200, 3))
     gaps = rng.uniform(0.1, 2.0, 200)
     look = _Search.look_at
-    monkeypatch.setattr(_Search, "look_at", lambda *arguments: (looks.append(1), look(*arguments)))
+
+    def counted(search: _Search, *arguments: Any) -> Any:
+        looks.append(search)
+        return look(search, *arguments)
+
+    monkeypatch.setattr(_Search, "look_at", counted)
     best_metric(z, gaps, gaps > np.linalg.norm(z @ A.T, axis=1), starts=[A], tolerated=0.1, enough=0.0)
     assert len(looks) == 2
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +62,7 @@ def test_other_writers_are_not_blocked_meanwhile(tmp_path: Path, monkeypatch: py
     file, written = tmp_path / "ledger.db", []
 
     def slow(*_: object, **__: object) -> None:
-        with sqlite3.connect(file, timeout=0.0) as other:
+        with closing(sqlite3.connect(file, timeout=0.0)) as other:
             other.execute("BEGIN IMMEDIATE")
             written.append(True)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -18,6 +19,12 @@ from evenhand.service.tokens import UnknownToken, digest_of, new_token, open_tok
 from tests.support.running_service import DECISIONS, Asking, candidates, is_problem
 
 LOANS = "/api/desks/loans"
+
+
+def expire_all(file: Path) -> None:
+    """Let all tokens have expired a second ago."""
+    with closing(sqlite3.connect(file)) as connection:
+        connection.executescript(f"UPDATE tokens SET expires = '{at(seconds=-1)}'")
 
 
 def at(**later: float) -> str:
@@ -90,7 +97,7 @@ def test_what_cannot_be_rotated_or_never_worked_is_refused(tmp_path: Path) -> No
             store.rotate("over", now(), at(days=-1))
         with pytest.raises(InvalidInput, match="in the future"):
             new_token("late", ["decide"], expires=at(seconds=-1))
-        sqlite3.connect(tmp_path / "ledger.db").executescript(f"UPDATE tokens SET expires = '{at(seconds=-1)}'")
+        expire_all(tmp_path / "ledger.db")
         with pytest.raises(InvalidInput, match="expired at"):
             store.rotate("over", now())
         token, secret = store.rotate("over", at(days=1), at(days=30))
@@ -104,7 +111,7 @@ def test_an_expired_admin_token_is_none(tmp_path: Path) -> None:
     """The next start on loopback makes another, so that nobody is locked out."""
     settings = ServiceSettings(database_url=f"sqlite:///{tmp_path}/ledger.db")
     assert first_token(settings, may_create=True) is not None
-    sqlite3.connect(tmp_path / "ledger.db").executescript(f"UPDATE tokens SET expires = '{at(seconds=-1)}'")
+    expire_all(tmp_path / "ledger.db")
     assert first_token(settings, may_create=True) is not None
 
 

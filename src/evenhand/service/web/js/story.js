@@ -32,7 +32,7 @@ function bars(rows, words, kind = () => "") {
   return el("ul", { class: "story-bars" }, rows.map(([label, value], i) => el("li", {}, el("span", {}, label), bar(kind(i), value / most), el("b", { class: "number" }, words(value)))));
 }
 
-const pairs = (value) => number(value, value < 10 && value > 0 ? 1 : 0);
+const pairs = (value) => number(Math.round(10 * value) / 10, value < 10 && value > 0 ? 1 : 0);
 
 function before({ candidates, capacity, pairs: all, unfair_before: unfair }) {
   return {

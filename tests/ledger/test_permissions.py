@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from evenhand._internal.private_file import make_private
 from evenhand.cli.main import main
 from evenhand.desk import Desk, open_ledger
 from tests.support.desk_play import D, play
@@ -106,3 +107,15 @@ def test_what_root_makes_beside_a_ledger_belongs_to_the_ledgers_owner(tmp_path: 
     assert main(["restore", str(copy), *database]) == 0
     assert {path.stat().st_uid for path in data.iterdir()} == {owner}
     assert copy.stat().st_uid == 0
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root tries")
+def test_a_root_that_may_not_give_files_away_keeps_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container without that capability, or on a file system of another machine."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr(os, "fchown", refuse)
+    make_private(tmp_path / "file")
+    assert mode(tmp_path / "file") == 0o600

@@ -20,7 +20,8 @@ def make_private(path: str | os.PathLike[str], like: str | os.PathLike[str] | No
         try:
             if os.name == "posix" and os.geteuid() == 0:
                 owner = os.stat(os.path.dirname(os.path.abspath(path)) if like is None else like)
-                os.fchown(file, owner.st_uid, owner.st_gid)
+                with suppress(PermissionError):  # root of a container, or of another machine, may not
+                    os.fchown(file, owner.st_uid, owner.st_gid)
         finally:
             os.close(file)
 

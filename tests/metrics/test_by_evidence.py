@@ -114,8 +114,8 @@ def test_a_refuted_learner_is_dropped() -> None:
 class Promising(KnownMetric):
     """Promises a number of flags, which the answers may speak against."""
 
-    flags_left = 3  # type: ignore[assignment]
-    promise_is_doubtful = False  # type: ignore[assignment]
+    flags_left = 3
+    promise_is_doubtful = False
 
 
 @pytest.mark.parametrize("is_doubtful", [False, True])
@@ -242,7 +242,8 @@ def test_the_last_resort_waits_for_a_few_answers_of_each_feature() -> None:
 
 def test_one_review_brings_few_fits() -> None:
     """A trial of many answers goes on with the next reviews, in the same order; nobody takes over before its end."""
-    remembered, shares = _remembered(wrong=0.9, n=80), []
+    remembered = _remembered(wrong=0.9, n=80)
+    shares: list[int] = []
     learner: MetricLearner = ByEvidence([BayesPoint(2)], last_resort=Score(2))
     grown = replace(remembered, seen=remembered.seen + 3)  # answers that come meanwhile are for the next trial
     while learner.plays_metric:

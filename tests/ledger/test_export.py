@@ -39,7 +39,7 @@ def test_a_dozen_lines_verify_an_exported_ledger(played: Desk) -> None:
 
 def test_the_guide_verifies_without_us(played: Desk, tmp_path: Path) -> None:
     """The functions in the guide find heads that fit, and a rewritten or shortened file, with nothing of ours."""
-    guide = (Path(__file__).parents[2] / "docs" / "ledger.md").read_text(encoding="utf-8")
+    guide = (Path(__file__).parents[2] / "docs" / "verify.md").read_text(encoding="utf-8")
     (block,) = [one for one in re.findall(r"```python\n(.*?)```", guide, flags=re.DOTALL) if "def verify(" in one]
     assert "evenhand." not in block
     names: dict[str, Any] = {}

@@ -16,6 +16,7 @@ CSV = "id,a,b\nwanda,0.9,0.1\nbob,0.1,0.9\ncleo,0.5,0.5\ndan,0.2,0.3\n"
 def test_an_interview_forgets(uploaded: bool) -> None:
     """Answers carry the ids of their people; an erased person leaves the list, and the answers about them."""
     with Desk.open("memory:", "loans", features=["a", "b"], seed=1) as desk:
+        desk.project_in_background()
         interviewing = InterviewSessions(desk)
         if uploaded:
             assert interviewing.upload_people(CSV) == 4

@@ -34,6 +34,7 @@ def test_an_interview_forgets(uploaded: bool) -> None:
         assert desk.projection.history.taught == 1
         gone = content["people"][0]
         desk.erase(gone)
+        desk.catch_up(wait=True)
         assert desk.event(event.id).body["circumstances"] is None
         assert desk.projection.history.taught == 0
         people = known_people(desk.ledger, "loans", desk.settings)

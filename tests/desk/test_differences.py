@@ -26,7 +26,7 @@ def test_without_an_action_nothing_can_be_compared(desk: Desk) -> None:
     report = desk.differences()
     assert (report.compared, report.untold, report.agreement) == (0, 1, None)
     assert str(report) == (
-        "No decision of this desk can be compared with the system in force. 1 wait to be told what was done."
+        "No decision of this desk can be compared with the system in force. 1 decision waits to be told what was done."
     )
 
 
@@ -46,6 +46,7 @@ def test_figures_by_hand(desk: Desk) -> None:
             i, j = Pairs.of(x).indices.T
             unfair[at] += int(np.sum(np.abs(each[i] - each[j]) > distances + 1e-9))
     assert report.compared == 4
+    assert str(report).startswith("In 4 decisions the desk")
     assert report.agreement == pytest.approx(np.mean(agreement))
     assert report.same_choice == sum(one.would_choose == ["person 0"] for one in made)
     assert [report.desk.estimated_reward, report.system.estimated_reward] == pytest.approx(np.mean(rewards, axis=0))
@@ -61,6 +62,13 @@ def test_figures_by_hand(desk: Desk) -> None:
     assert worst[0].gap == 1.0
     assert [one.gap - one.distance for one in worst] == sorted((one.gap - one.distance for one in worst), reverse=True)
     assert "Reviewers called 0 of 4 reviewed proposals of the desk unfair, and 4 of 4" in str(report)
+
+
+def test_one_is_one(desk: Desk) -> None:
+    """One decision is not called decisions."""
+    one_day(desk, 0)
+    desk.catch_up(wait=True)
+    assert str(desk.differences()).startswith("In 1 decision the desk")
 
 
 def test_withdrawn_reviews_do_not_count(desk: Desk) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.checks import check_whole
+from evenhand._internal.counted import counted
 from evenhand.desk.event_records import decisions_with_events, subject_of
 from evenhand.desk.projection.projection import Projection
 from evenhand.desk.remaining import erased_in
@@ -118,8 +119,8 @@ class Differences:
     def sentences(self) -> tuple[str, ...]:
         """The report in words."""
         if not self.compared:
-            waiting = f" {self.untold} wait to be told what was done." if self.untold else ""
-            return (f"No decision of this desk can be compared with the system in force.{waiting}",)
+            waiting = [_waiting(self.untold)] if self.untold else []
+            return (" ".join(["No decision of this desk can be compared with the system in force.", *waiting]),)
         return tuple(_sentences(self))
 
     def __str__(self) -> str:
@@ -129,8 +130,8 @@ class Differences:
 def _sentences(report: Differences) -> Iterator[str]:
     n, agreement = report.compared, report.agreement or 0.0
     yield (
-        f"In {n} decisions the desk and the system in force agree by {agreement:.0%}; in {report.same_choice} the desk "
-        "would have chosen exactly those who were chosen."
+        f"In {counted(n, 'decision')} the desk and the system in force agree by {agreement:.0%}; in "
+        f"{report.same_choice} the desk would have chosen exactly those who were chosen."
     )
     difference, off = report.reward_difference or 0.0, report.reward_uncertainty or 0.0
     yield (
@@ -143,16 +144,21 @@ def _sentences(report: Differences) -> Iterator[str]:
             f"people is {report.mean_estimate:.3f}."
         )
     pairs = "; ".join(
-        f"{name} {side.unfair_pairs}, in {side.unfair_decisions} decisions"
+        f"{name} {side.unfair_pairs}, in {counted(side.unfair_decisions, 'decision')}"
         for name, side in (("desk", report.desk), ("system", report.system))
     )
-    yield f"Unfair pairs under the metric learned from {report.reviews} reviews: {pairs}."
+    yield f"Unfair pairs under the metric learned from {counted(report.reviews, 'review')}: {pairs}."
     yield (
         f"Reviewers called {report.desk.flagged} of {report.desk.reviewed} reviewed proposals of the desk unfair, and "
         f"{report.system.flagged} of {report.system.reviewed} decisions of the system."
     )
     if report.untold:
-        yield f"{report.untold} decisions wait to be told what was done."
+        yield _waiting(report.untold)
+
+
+def _waiting(untold: int) -> str:
+    wait = "waits" if untold == 1 else "wait"
+    return f"{counted(untold, 'decision')} {wait} to be told what was done."
 
 
 def differences(ledger: Ledger, desk: str, projection: Projection, last: int = DIFFERENCES) -> Differences:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand._internal.counted import counted
 from evenhand.report.charts import step_line
-from evenhand.report.content import Block, Drawing, ReportSection, counted, section, table, whole
+from evenhand.report.content import Block, Drawing, ReportSection, section, table, whole
 from evenhand.report.period import minutes
 
 if TYPE_CHECKING:

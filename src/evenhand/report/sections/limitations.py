@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.report.content import Bullets, ReportSection, counted, section, whole
+from evenhand._internal.counted import counted
+from evenhand.report.content import Bullets, ReportSection, section, whole
 
 if TYPE_CHECKING:
     from evenhand.report.audit import AuditReport

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from evenhand.report.content import NONE, Block, ReportSection, counted, decimal, percent, section, table, whole
+from evenhand._internal.counted import counted
+from evenhand.report.content import NONE, Block, ReportSection, decimal, percent, section, table, whole
 
 if TYPE_CHECKING:
     from evenhand.report.audit import AuditReport

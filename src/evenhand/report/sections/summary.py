@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand._internal.counted import counted
 from evenhand.report.content import (
     NONE,
     Block,
     Bullets,
     ReportSection,
-    counted,
     interval,
     percent,
     section,

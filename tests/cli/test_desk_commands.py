@@ -29,7 +29,7 @@ def test_report_then_live_then_back(tmp_path: Path, capsys: pytest.CaptureFixtur
     database = ("--database", url)
     assert run("desk", "differences", "loans", *database) == 0
     printed = capsys.readouterr().out
-    assert printed.startswith("In 1 decisions the desk and the system in force agree by")
+    assert printed.startswith("In 1 decision the desk and the system in force agree by")
     assert "decision 0  agreement" in printed
     assert run("desk", "differences", "loans", "--json", "--last", "5", *database) == 0
     assert json.loads(capsys.readouterr().out)["compared"] == 1

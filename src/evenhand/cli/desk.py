@@ -7,6 +7,7 @@ import json
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from evenhand._internal.counted import counted
 from evenhand.cli._database_options import add_database, database_of
 from evenhand.cli._options import at_least, command
 from evenhand.cli.size import add_horizon
@@ -97,7 +98,7 @@ def run_forecast(options: argparse.Namespace) -> None:
         )
     plan = found.plan
     lines = [
-        line("desk", f"{options.desk}, after {found.decided:,} decision{'s' * (found.decided != 1)}"),
+        line("desk", f"{options.desk}, after {counted(found.decided, 'decision')}"),
         line("decisions", f"{plan.candidates} candidates; {options.decisions_a_week} a week"),
         line("reviews", f"{min(plan.pairs or 0, plan.all_pairs):,} of the {plan.all_pairs:,} pairs of a decision"),
         line("people", f"{found.people:,}, of the newest decisions or uploaded for the interview"),

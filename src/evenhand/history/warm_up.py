@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.counted import counted
 from evenhand.errors import InvalidInput
 from evenhand.history.verdicts_of_past import PastVerdict
 
@@ -37,8 +38,8 @@ class WarmUp:
     def __str__(self) -> str:
         rest = f"; {self.conflicts} contradict others" if self.conflicts else ""
         rest += f"; {self.without_gap} were about people treated the same" if self.without_gap else ""
-        many = "s" * (self.verdicts != 1)
-        return f"learned from {self.outcomes} outcomes and {self.verdicts} verdict{many} on pairs{rest}"
+        learned = f"{counted(self.outcomes, 'outcome')} and {counted(self.verdicts, 'verdict')}"
+        return f"learned from {learned} on pairs{rest}"
 
 
 def warm_up(log: PastLog, bandit: FairBandit) -> WarmUp:

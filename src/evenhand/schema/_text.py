@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from evenhand._internal.counted import counted
 from evenhand._internal.text_table import aligned
 from evenhand.schema.category import Category, Ordinal
 from evenhand.schema.date import Date
@@ -26,7 +27,7 @@ def text_of(schema: Schema) -> str:
     lines = aligned([[_one_line(cell) for cell in row] for row in table])
     if schema.carry:
         lines.append(_one_line(f"carried, not used: {', '.join(schema.carry)}"))
-    lines.append(f"{_count(len(schema.features), 'feature')}, {_count(schema.n_features, 'coordinate')}{intercept}")
+    lines.append(f"{counted(len(schema.features), 'feature')}, {counted(schema.n_features, 'coordinate')}{intercept}")
     by_text: dict[str, list[str]] = {}
     for note in schema.notes:
         by_text.setdefault(note.text, []).append(note.column)
@@ -38,10 +39,6 @@ def text_of(schema: Schema) -> str:
 def _one_line(text: str) -> str:
     """Without the line breaks that headers of spreadsheets have."""
     return text.replace("\r", "").replace("\n", " ")
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
 
 
 def _values(feature: Feature) -> str:

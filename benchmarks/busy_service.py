@@ -5,8 +5,9 @@ python -m benchmarks.busy_service [--seconds S] [--stretches N]
 A client asks one desk for one decision after the other. Quiet and busy stretches follow each other. In the busy ones
 one client asks for certificates with 46 features and 50 candidates, a new decision each time so that none is kept, and
 another one for decisions among 40 candidates of a desk that may never be flagged, after 60 interview answers. The goal:
-the 99th percentile of the first desk is at most 3 times what it is in quiet stretches. A process of its own that keeps
-one core busy is measured as well: what any computation costs on a machine with few cores.
+the 99th percentile of the first desk is at most 3 times what it is in quiet stretches. Processes of their own that
+keep one core or two busy are measured as well: what any computation costs on a machine with few cores. Certificates
+and the capped desk compute on two.
 """
 
 from __future__ import annotations
@@ -29,6 +30,9 @@ from benchmarks.service import TOKEN, server, started
 
 WIDE, MANY = 46, 50
 """Features and candidates of the largest certificates."""
+
+BUSY = {"one busy process": 1, "two busy processes": 2}
+"""Processes that do nothing but keep a core busy."""
 
 HEADERS = {"Authorization": f"Bearer {TOKEN}"}
 
@@ -78,6 +82,18 @@ def looping(address: str, ask: Callable[[httpx.Client], None]) -> Iterator[list[
         thread.join()
 
 
+@contextmanager
+def busy(processes: int) -> Iterator[None]:
+    """So many processes that keep a core busy each."""
+    spinning = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(processes)]
+    try:
+        yield
+    finally:
+        for process in spinning:
+            process.kill()
+            process.wait()
+
+
 def certificate(rng: np.random.Generator) -> Callable[[httpx.Client], None]:
     """Asks for a decision of the wide desk, and its certificate."""
 
@@ -114,7 +130,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=15.0, help="of one stretch")
     parser.add_argument("--stretches", type=int, default=3)
     options, rng = parser.parse_args(), np.random.default_rng(0)
-    found: dict[str, list[float]] = {name: [] for name in ("nothing", "a busy process", "certificates and a cap")}
+    found: dict[str, list[float]] = {name: [] for name in ("nothing", *BUSY, "certificates and a cap")}
     took: list[list[float]] = [[], []]
     with tempfile.TemporaryDirectory() as folder, started([sys.executable, *server(Path(folder))[1:]]) as port:
         address = f"http://127.0.0.1:{port}"
@@ -124,9 +140,9 @@ def main() -> None:
             latencies(http, rng, 2.0)
             for _ in range(options.stretches):
                 found["nothing"] += latencies(http, rng, options.seconds)
-                with subprocess.Popen([sys.executable, "-c", "while True: pass"]) as busy:
-                    found["a busy process"] += latencies(http, rng, options.seconds)
-                    busy.kill()
+                for name, processes in BUSY.items():
+                    with busy(processes):
+                        found[name] += latencies(http, rng, options.seconds)
                 one, two = (np.random.default_rng(rng.integers(2**32)) for _ in range(2))
                 with looping(address, certificate(one)) as first, looping(address, capped(two)) as second:
                     found["certificates and a cap"] += latencies(http, rng, options.seconds)

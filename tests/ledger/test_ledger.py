@@ -6,9 +6,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import Pool, event
 
 from evenhand.desk import Ledger, open_ledger
 from evenhand.errors import LedgerUnavailable
+from evenhand.ledger.engine import _empty_ledger
 from evenhand.testing.ledger import LedgerContract, desk_with
 
 
@@ -54,6 +56,28 @@ def test_ledgers_in_memory_are_separate() -> None:
     assert (first.names(), second.names()) == (["loans"], [])
     first.close()
     second.close()
+
+
+def test_ledgers_leave_no_connection_open() -> None:
+    """Each that was opened is closed with its ledger, the one that made the tables included."""
+    opened, closed = list[object](), list[object]()
+
+    def count_opened(connection: object, record: object) -> None:
+        opened.append(connection)
+
+    def count_closed(connection: object, record: object) -> None:
+        closed.append(connection)
+
+    event.listen(Pool, "connect", count_opened)
+    event.listen(Pool, "close", count_closed)
+    _empty_ledger.cache_clear()
+    try:
+        open_ledger("memory:").close()
+    finally:
+        event.remove(Pool, "connect", count_opened)
+        event.remove(Pool, "close", count_closed)
+    assert len(opened) == 2
+    assert set(map(id, closed)) == set(map(id, opened))
 
 
 @pytest.mark.postgres

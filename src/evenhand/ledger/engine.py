@@ -209,7 +209,10 @@ def _empty_ledger() -> bytes:
     from evenhand.ledger.migrate import bring_up_to_date
 
     engine = create_engine("sqlite://", poolclass=StaticPool)
-    with engine.begin() as connection:
-        bring_up_to_date(connection)
-    driver: Any = engine.raw_connection().driver_connection
-    return bytes(driver.serialize())
+    try:
+        with engine.begin() as connection:
+            bring_up_to_date(connection)
+        driver: Any = engine.raw_connection().driver_connection
+        return bytes(driver.serialize())
+    finally:
+        engine.dispose()

@@ -6,6 +6,7 @@ import copy
 import json
 import warnings
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -239,6 +240,13 @@ BAD_CONTEXTS = {
     "ragged": ([[0.0, 1.0], [0.0]], "table of numbers"),
     "truth values": ([[True, False]], "table of numbers"),
     "nothing": (None, "table of numbers"),
+    "masked": (
+        np.ma.masked_array([[0.1, 0.2]], mask=[[False, True]]),
+        "feature 1 of candidate 0 must be a finite number, got nan",
+    ),
+    "objects": (np.array([[0.1, "b"]], dtype=object), "feature 1 of candidate 0 is 'b'"),
+    "endless": ([[10**5000, 0.0]], "feature 0 of candidate 0 is a number of thousands of digits"),
+    "a long text": ("candidate" * 1000, r"got 'candidatecandidate.{0,180}\.\.\.$"),
 }
 
 
@@ -250,6 +258,22 @@ def test_bad_contexts_are_refused(name: str) -> None:
     before = copy.deepcopy(bandit.state())
     with pytest.raises(errors.InvalidInput, match=message):
         bandit.decide(contexts)
+    assert same(bandit.state(), before)
+
+
+def test_objects_that_are_numbers_are_contexts() -> None:
+    """An array of Python's own numbers is as good as one of floats."""
+    decision = eh.FairBandit(2, seed=0).decide(np.array([[Fraction(1, 2), 0], [0, 1]], dtype=object))
+    assert decision.contexts.tolist() == [[0.5, 0.0], [0.0, 1.0]]
+
+
+@pytest.mark.parametrize("x", [None, "ab", [0.1], [[0.1, 0.2]], [np.nan, 0.0]])
+def test_bad_pairs_of_contexts_are_refused(x: Any) -> None:
+    """A verdict without a decision is checked as the contexts of a decision are."""
+    bandit = _experienced()
+    before = copy.deepcopy(bandit.state())
+    with pytest.raises(errors.InvalidInput):
+        bandit.learn_pair(x, [0.1, 0.2], gap=0.5, unfair=True)
     assert same(bandit.state(), before)
 
 
@@ -442,6 +466,9 @@ def test_bad_settings_are_refused(arguments: dict[str, Any], message: str) -> No
     [
         ({"reviewer_error": 0.6}, r"reviewer_error must be a number >= 0 and < 0\.5 or None, got 0\.6"),
         ({"reviewer_error": "low"}, r"reviewer_error must be a number >= 0 and < 0\.5 or None, got 'low'"),
+        ({"epsilon": 0.1, "metric": eh.metrics.BayesPoint(2)}, r"epsilon must be None if metric is given.*, got 0\.1"),
+        ({"reviewer_error": 0.1, "metric": eh.metrics.BayesPoint(2)}, "reviewer_error must be None if metric is given"),
+        ({"structure": "full", "metric": eh.metrics.BayesPoint(2)}, "structure must be 'auto' if metric is given"),
     ],
 )
 def test_settings_are_refused_by_their_own_names(settings: dict[str, Any], sentence: str) -> None:

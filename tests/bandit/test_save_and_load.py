@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import os
+import pickle
 import subprocess
 import sys
 import zipfile
@@ -220,6 +221,24 @@ def test_newer_and_foreign_files_are_refused(tmp_path: Path) -> None:
             eh.FairBandit.load(path)
     with pytest.raises(FileNotFoundError):
         eh.FairBandit.load(tmp_path / "nothing.eh")
+
+
+@pytest.mark.parametrize("content", [b"", b"a table, not a bandit", pickle.dumps([1, 2])])
+def test_a_file_of_another_program_is_refused(content: bytes, tmp_path: Path) -> None:
+    """The sentence says that it is not an archive, and gives no advice on how to load a pickle."""
+    path = tmp_path / "other"
+    path.write_bytes(content)
+    with pytest.raises(errors.DamagedFile, match=r"saved FairBandit, or was damaged: it is not a zip archive$"):
+        eh.FairBandit.load(path)
+
+
+@pytest.mark.parametrize(("name", "error"), [("missing/bandit.eh", FileNotFoundError), ("", IsADirectoryError)])
+def test_a_path_that_cannot_be_written_is_named(name: str, error: type[OSError], tmp_path: Path) -> None:
+    """The error names the path that was passed, not that of the draft."""
+    path = os.path.join(tmp_path, name)
+    with pytest.raises(error) as caught:
+        eh.FairBandit(2, seed=0).save(path)
+    assert (caught.value.filename, caught.value.filename2) == (path, None)
 
 
 def test_a_failed_save_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -66,7 +66,11 @@ def read_archive(path: str | os.PathLike[str], *, kind: str, version: int) -> di
 def from_archive(raw: bytes, path: str, *, kind: str, version: int) -> dict[str, Any]:
     """The content of the bytes of an archive; errors name it by its `path`."""
     try:
+        if not zipfile.is_zipfile(io.BytesIO(raw)):  # numpy would take it for a pickle, and say how to load that
+            raise zipfile.BadZipFile("it is not a zip archive")
         arrays = np.load(io.BytesIO(raw), allow_pickle=False)
+        if MANIFEST not in arrays:
+            raise zipfile.BadZipFile("it has no manifest")
         manifest = json.loads(bytes(arrays[MANIFEST]))
         found_kind, found_version = manifest["kind"], manifest["version"]
         if found_kind == kind and found_version in range(1, version + 1) and found_version is not True:

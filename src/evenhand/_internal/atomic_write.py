@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import tempfile
 from collections.abc import Iterator
@@ -23,7 +24,12 @@ def atomic_write(path: str | os.PathLike[str], *, private: bool = False) -> Iter
     read by its owner only; one that is replaced keeps its permissions.
     """
     target = Path(path).resolve()
-    handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:PREFIX_LENGTH]}.")
+    if target.is_dir():
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), os.fspath(path))
+    try:
+        handle, draft = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:PREFIX_LENGTH]}.")
+    except OSError as error:  # it names the draft, of which nobody knows
+        raise OSError(error.errno, error.strerror, os.fspath(path)) from None
     try:
         with os.fdopen(handle, "wb") as file:
             yield file

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
+import re
 from collections.abc import Iterable
 from typing import Any, TypedDict, Unpack
 
@@ -11,6 +12,9 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand.errors import InvalidInput
+
+MAX_QUOTED = 200
+"""Characters of a value that an error quotes."""
 
 
 def is_number(value: object) -> bool:
@@ -151,7 +155,20 @@ def check_matrix(name: str, value: Any, *, columns: int | None = None) -> Floats
 
 def refusal(name: str, expected: str, value: Any) -> InvalidInput:
     """The error that says what `name` must be, and what was passed."""
-    return InvalidInput(f"{name} must be {expected}, got {value!r}")
+    return InvalidInput(f"{name} must be {expected}, got {quoted(value)}")
+
+
+def quoted(value: object, most: int = MAX_QUOTED) -> str:
+    """`value` as errors quote it: on one line, and cut after `most` characters.
+
+    >>> quoted("a boat"), quoted("boat" * 100, most=12), quoted(np.eye(2))
+    ("'a boat'", "'boatboat...", 'array([[1., 0.], [0., 1.]])')
+    """
+    try:
+        text = re.sub(r"\s*\n\s*", " ", repr(value))  # arrays and frames have a line for each row
+    except ValueError:  # a whole number of more digits than Python writes
+        return "a number of thousands of digits"
+    return text if len(text) <= most else f"{text[: most - 3]}..."
 
 
 def _limits(

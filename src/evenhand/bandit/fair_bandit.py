@@ -21,7 +21,14 @@ from evenhand.bandit.explain_metric import explain_metric
 from evenhand.bandit.fit_check import FitCheck
 from evenhand.bandit.fit_report import MODELLED, FitReport, protection, report_on_fit
 from evenhand.bandit.pairs_to_review import PairToReview, pairs_to_review
-from evenhand.bandit.parts import check_capacity, check_learns_in, check_mode, check_names, check_part
+from evenhand.bandit.parts import (
+    check_capacity,
+    check_learns_in,
+    check_mode,
+    check_names,
+    check_part,
+    metric_or_default,
+)
 from evenhand.bandit.safeguards import Margin, Safeguards, Target
 from evenhand.certificates import Certificate, certify_from_log
 from evenhand.errors import ForeignDecision, InconsistentReviews, MisleadingReviewer, NoMetricFits
@@ -33,10 +40,8 @@ from evenhand.metrics import (
     Ratings,
     ReviewerReport,
     Verdicts,
-    default_learner,
 )
 from evenhand.metrics.features import Structure
-from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.records.contexts import as_contexts
 from evenhand.records.decision import PROBABILITY_TOLERANCE, Decision, Mode, Review, check_reviewer
 from evenhand.records.signatures import key_for, sign
@@ -57,7 +62,7 @@ class FairBandit:
     ignored (`reviewers()`, a MisleadingReviewer warning). mode: "lottery" draws candidates with their probabilities;
     "shares" draws nobody, each gets that share of what was asked: the capacity may be any number > 0, and outcomes are
     learned as those of a share (`RewardModel.learn_shares`). metric, reward: parts that replace the default ones;
-    `epsilon`, `structure` and `reviewer_error` are settings of the default metric.
+    `epsilon`, `structure` and `reviewer_error` are settings of the default metric, and refused beside another one.
 
     The default parts, and what each guarantees:
 
@@ -111,16 +116,11 @@ class FairBandit:
     ) -> None:
         self.mode = check_mode(mode)
         self.capacity = check_capacity(mode, capacity)
-        check_error_rate(reviewer_error, "reviewer_error")
         self._rng = as_generator(seed)
-        if metric is None:
-            (own,) = self._rng.spawn(1)
-            metric = default_learner(
-                n_features, structure=structure, epsilon=epsilon, error_rate=reviewer_error, seed=own
-            )
-        self.metric = metric
+        self.metric = metric_or_default(
+            metric, n_features, structure=structure, epsilon=epsilon, reviewer_error=reviewer_error, rng=self._rng
+        )
         self.reward = RidgeUCB(n_features) if reward is None else reward
-        check_part("metric", self.metric, MetricLearner, n_features)
         check_part("reward", self.reward, RewardModel, n_features)
         check_learns_in(self.mode, self.reward)
         self.n_features = int(n_features)
@@ -235,7 +235,7 @@ class FairBandit:
         Such verdicts prove as much as those of reviews; they flag no round.
         """
         check_reviewer(reviewer)
-        both = as_contexts([np.asarray(x), np.asarray(y)], self.n_features)
+        both = as_contexts([x, y], self.n_features)
         unfair, gap = check_bool("unfair", unfair), check_share("gap", gap)
         verdicts = Verdicts.between(both[0], both[1], gap=gap, unfair=unfair, reviewer=reviewer)
         metric, check = self.metric.reconsidered(self.fit_check), self.fit_check.after(verdicts, self.metric)

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from typing import Any, get_args
+
+import numpy as np
 
 from evenhand._internal.checks import check_number, check_one_of, check_whole_or_none, refusal
 from evenhand.errors import InvalidInput
-from evenhand.metrics import MetricLearner
+from evenhand.metrics import MetricLearner, default_learner
+from evenhand.metrics.features import Structure
+from evenhand.metrics.learner_settings import check_error_rate
 from evenhand.records.decision import Mode
 from evenhand.rewards import RewardModel
 from evenhand.schema import Schema
@@ -36,11 +40,34 @@ def check_part(name: str, part: Any, kind: type[MetricLearner] | type[RewardMode
         raise InvalidInput(f"{name} must have {n_features} features as the bandit has, got {part.n_features}")
 
 
+def metric_or_default(
+    metric: MetricLearner | None,
+    n_features: int,
+    *,
+    structure: Structure,
+    epsilon: float | None,
+    reviewer_error: float | None,
+    rng: np.random.Generator,
+) -> MetricLearner:
+    """`metric`, or the default one with these settings, which would have no effect beside another metric."""
+    check_error_rate(reviewer_error, "reviewer_error")
+    if metric is None:
+        (own,) = rng.spawn(1)
+        return default_learner(n_features, structure=structure, epsilon=epsilon, error_rate=reviewer_error, seed=own)
+    for name, value in (("epsilon", epsilon), ("reviewer_error", reviewer_error)):
+        if value is not None:
+            raise refusal(name, "None if metric is given; set it there", value)
+    if structure != "auto":
+        raise refusal("structure", "'auto' if metric is given; set it there", structure)
+    check_part("metric", metric, MetricLearner, n_features)
+    return metric
+
+
 def check_names(features: Schema | Sequence[str] | None, n_features: int) -> None:
     """Refuse names of another number of coordinates; None is fine."""
     if features is not None:
         named = features.coordinates if isinstance(features, Schema) else features
-        if isinstance(named, str) or len(named) != n_features:
+        if isinstance(named, str) or not isinstance(named, Sized) or len(named) != n_features:
             raise refusal("features", f"a Schema, or names, of {n_features} coordinates", features)
 
 

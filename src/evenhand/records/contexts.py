@@ -6,9 +6,10 @@ import math
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from evenhand._internal.arrays import Floats
-from evenhand._internal.checks import is_number, refusal
+from evenhand._internal.checks import is_number, quoted, refusal
 from evenhand._internal.frames import as_frame
 from evenhand._internal.jit import FLOAT, jit
 from evenhand.errors import InvalidInput
@@ -64,26 +65,31 @@ def _as_float_array(value: Any) -> Floats:
     frame = as_frame(value, "contexts")
     table = value if frame is None else frame.array()
     try:
-        array = np.array(table)
-        if array.dtype.kind not in "iuf" and not (array.dtype.kind == "O" and frame is not None):
+        array = np.array(np.ma.filled(table.astype(FLOAT), np.nan) if isinstance(table, np.ma.MaskedArray) else table)
+        if array.dtype.kind not in "iuf" and not _are_numbers(array, in_frame=frame is not None):
             raise TypeError
         return np.array(array, dtype=np.float64, order="C")
     except (TypeError, ValueError):
         raise InvalidInput(f"contexts must be a (k, d) table of numbers: {_misfit(table)}") from None
 
 
+def _are_numbers(array: NDArray[Any], *, in_frame: bool) -> bool:
+    """Whether an array of objects has nothing but numbers; a frame's may have missing values and yes and no."""
+    return array.dtype.kind == "O" and (in_frame or all(map(is_number, array.flat)))
+
+
 def _misfit(table: Any) -> str:
     """Why `table` is not a table of numbers, in words of candidates and features."""
     rows = table.tolist() if isinstance(table, np.ndarray) else table
     if not isinstance(rows, (list, tuple)):
-        return f"got {rows!r}"
-    sizes = [len(row) if isinstance(row, (list, tuple, np.ndarray)) else None for row in rows]
+        return f"got {quoted(rows)}"
+    sizes = [len(row) if isinstance(row, (list, tuple)) or np.ndim(row) > 0 else None for row in rows]
     for at, row in enumerate(rows):
         if sizes[at] is None:
-            return f"candidate {at} is {row!r}, not a list of numbers"
+            return f"candidate {at} is {quoted(row)}, not a list of numbers"
         if sizes[at] != sizes[0]:
             return f"candidate {at} has {sizes[at]} features, candidate 0 has {sizes[0]}"
         for feature, number in enumerate(row):
             if not is_number(number):
-                return f"feature {feature} of candidate {at} is {number!r}"
+                return f"feature {feature} of candidate {at} is {quoted(number)}"
     return "the values cannot be converted"

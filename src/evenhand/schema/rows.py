@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
-from evenhand._internal.checks import check_one_of
+from evenhand._internal.checks import check_one_of, quoted
 from evenhand._internal.frames import ArrowStream, Frame, FrameTable, as_frame
 from evenhand.errors import ExtraColumns, InvalidInput
 
@@ -345,8 +345,4 @@ def shown(value: object) -> str:
         return str(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
-    try:
-        text = repr(value).replace("\n", " ")  # frames have a line for each row
-    except ValueError:  # a whole number of more digits than Python writes
-        return "a number of thousands of digits"
-    return text if len(text) <= 60 else f"{text[:57]}..."
+    return quoted(value, most=60)

@@ -24,7 +24,8 @@ class Caution(NamedTuple):
     end: float
     """How many standard deviations the lower end lies below the mean."""
     known: float
-    """How far the lower end of a known distance lies below its estimate at most."""
+    """How far the lower end of a known distance lies below its estimate at most. The upper end lies above the lower by
+    twice this at most."""
     shade: float
     """How far below its estimate a known distance is played at least."""
     softness: float = 0.0
@@ -65,10 +66,15 @@ def _fill_squares(
 def cautious_square(
     mean: float, sd: float, keep: float, untruncated: float, end: float, known: float, shade: float, softness: float
 ) -> float:
-    """The squared distance to play for this mean and standard deviation; for the rest see `Caution`."""
+    """The squared distance to play for this mean and standard deviation; for the rest see `Caution`.
+
+    The upper end is asked for, too, for beliefs near zero: with a mean below, even the widest has its lower end there.
+    Elsewhere it lies nearer to the estimate than the lower end does.
+    """
     middle = math.sqrt(max(mean, 0.0))
     lower = math.sqrt(max(mean - end * sd, 0.0))
-    if middle - lower <= known:
+    upper = math.sqrt(max(mean + end * sd, 0.0))
+    if middle - lower <= known and upper - lower <= 2.0 * known:
         square = max(min(lower, middle - shade), 0.0) ** 2
     else:
         square = truncated_quantile(mean, sd, keep, untruncated)

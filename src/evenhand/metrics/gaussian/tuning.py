@@ -136,7 +136,8 @@ class BayesPointTuning(MemoryTuning):
     end: float = 3.0
     """The ends of a squared distance lie this many standard deviations from its mean."""
     known: float = 0.5
-    """A distance is known when its lower end is within this share of epsilon of its estimate."""
+    """A distance is known when its lower end is within this share of epsilon of its estimate, and its upper end within
+    twice this share of the lower."""
     shade: float = 0.1
     """A known distance is played at least this share of epsilon below its estimate.
 

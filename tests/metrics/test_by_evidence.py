@@ -318,7 +318,7 @@ def test_chances_of_a_flag_are_weighted_by_evidence() -> None:
 def test_predictions_follow_a_last_resort_that_does_not_play_yet() -> None:
     """After answers that it predicted better, but not by enough to take over, chances are nearly the last resort's."""
     chunks = _remembered(wrong=0.9).chunks
-    learner = ByEvidence([BayesPoint(2)], last_resort=Score(2)).reconsidered(Remembered(chunks[:4], FIRST_TRIAL))
+    learner = ByEvidence([BayesPoint(2)], last_resort=Score(2)).reconsidered(Remembered(chunks[:3], FIRST_TRIAL))
     assert isinstance(learner, ByEvidence)
     assert learner.last_resort is not None
     assert learner.plays_metric

@@ -9,7 +9,16 @@ from typing import Any
 import polars as pl
 import pytest
 
-from evenhand.lab.experiments.unaccused import DEFAULT, ERRING, EXACT, EXPERIMENT, HESITATING, METRICS, RATE_LEARNED
+from evenhand.lab.experiments.unaccused import (
+    DEFAULT,
+    ERRING,
+    EXACT,
+    EXPERIMENT,
+    HESITATING,
+    METRICS,
+    MORE_SHOWN,
+    RATE_LEARNED,
+)
 from evenhand.lab.reviewers import ReviewerSetting
 from tests.support.tiny_results import check_analysis, tiny_results
 
@@ -47,6 +56,10 @@ def test_kept_promises_pass() -> None:
     ("label", "policy", "d", "changed", "claim"),
     [
         (ERRING, DEFAULT, 10, {"no_metric": 1.0}, f"{ERRING}, d = 10: told that no metric fits"),
+        *(
+            (label, DEFAULT, 10, {"no_metric": 1.0}, f"{label}, d = 10: told that no metric fits")
+            for label in MORE_SHOWN
+        ),
         (EXACT, DEFAULT, 5, {"no_metric": 1.0}, f"{EXACT}, d = 5: told that no metric fits"),
         (EXACT, DEFAULT, 5, {"unfair_pairs": 60.0}, f"{EXACT}: unfair pairs in all, more than {METRICS}"),
         (ERRING, DEFAULT, 5, {"late": 12.0}, f"{ERRING}: unfair pairs in the last third, more than {RATE_LEARNED}"),
@@ -58,7 +71,9 @@ def test_each_broken_promise_is_flagged(label: str, policy: str, d: int, changed
     cases = {case.key: case.label for case in EXPERIMENT.sweep(False)}
 
     def ends(of: Settings) -> dict[str, float]:
+        more = {shown["shows"]: name for name, shown in MORE_SHOWN.items()}
         of_label = HESITATING if of.get("follows") else ERRING if of.get("wrong") else EXACT
+        of_label = more.get(of["shows"], of_label)
         is_changed = (of_label, of["policy"], of["d"]) == (label, policy, d)
         return kept(of) | (changed if is_changed else {})
 

@@ -47,7 +47,7 @@ FOLLOWS: Mapping[str, Callable[[Floats, Seed], Auditor]] = MappingProxyType(
 """What a reviewer follows: a distance made from the world's A, or none."""
 
 SHOWN = 2
-"""Reviewed pairs of a decision where not all are."""
+"""Reviewed pairs of a decision where not all are, unless the name says three."""
 
 SHOWS: Mapping[str, Callable[[Auditor, Policy | None, Seed], Auditor]] = MappingProxyType(
     {
@@ -55,12 +55,15 @@ SHOWS: Mapping[str, Callable[[Auditor, Policy | None, Seed], Auditor]] = Mapping
         "proposed pairs": lambda auditor, policy, seed: auditors.PartialAuditor(
             auditor, SHOWN, choose=_proposals(policy), seed=seed
         ),
+        "three proposed pairs": lambda auditor, policy, seed: auditors.PartialAuditor(
+            auditor, 3, choose=_proposals(policy), seed=seed
+        ),
         "random pairs": lambda auditor, policy, seed: auditors.PartialAuditor(auditor, SHOWN, seed=seed),
         "one report": lambda auditor, policy, seed: auditors.OneReportAuditor(auditor),
         "one bit": lambda auditor, policy, seed: auditors.OneBitAuditor(auditor),
     }
 )
-"""What a review contains: all pairs, two that the bandit proposes, two drawn at random, the worst pair, one bit."""
+"""What a review contains: all pairs, some that the bandit proposes, two drawn at random, the worst pair, one bit."""
 
 ERRS = ("judging", "answering")
 """Where errors enter: in the judgement of each pair, before the reviewer selects what to report, or in the report."""

@@ -22,6 +22,12 @@ DEFAULT, RATE_LEARNED, METRICS = "evenhand", "rate-learned", "evenhand-without-l
 RIVALS = {EXACT: METRICS, ERRING: RATE_LEARNED, HESITATING: RATE_LEARNED}
 """What the default is compared with: itself without Score, or BayesPoint with a learned error rate."""
 
+MORE_SHOWN: dict[str, dict[str, Any]] = {
+    "10% wrong, three pairs": {"shows": "three proposed pairs", "rounds": 384},
+    "10% wrong, complete": {"shows": "everything", "rounds": 96},
+}
+"""The default under one who errs and answers more of each decision: is anybody accused?"""
+
 LATE = 2 / 3
 """Rounds from here on are late; the numbers of rounds are such that a checkpoint is there."""
 HALF = 0.5
@@ -31,7 +37,9 @@ VALUES = ("unfair_pairs", "late_unfair_pairs", "regret", "no_metric")
 
 
 def sweep(quick: bool) -> list[Case]:
-    """Two proposed pairs a round: one who errs, 20 seeds of two sizes; each reviewer and rival, 5 seeds; quick, 2."""
+    """One who errs, 20 seeds of two sizes, with two or three proposed pairs a round or complete reviews; each reviewer
+    and rival with two pairs, 5 seeds. Quick: 2 seeds, one size, two pairs.
+    """
     sizes, rounds = ((2,), 48) if quick else ((5, 10), 768)
     few, many = (range(2), range(2)) if quick else (range(5), range(20))
     shape: dict[str, Any] = {"k": 10, "rounds": rounds, "epsilon": 0.01, "shows": "proposed pairs"}
@@ -39,6 +47,8 @@ def sweep(quick: bool) -> list[Case]:
     for name, reviewer in REVIEWERS.items():
         policies = [RIVALS[name]] if name == ERRING else [DEFAULT, RIVALS[name]]
         cases += grid(NAME, label=name, policy=policies, d=sizes[0], **reviewer, **shape, seed=few)
+    for name, shown in () if quick else MORE_SHOWN.items():
+        cases += grid(NAME, label=name, policy=DEFAULT, d=sizes, **REVIEWERS[ERRING], **shape | shown, seed=many)
     return cases
 
 

@@ -177,6 +177,32 @@ def test_a_small_budget_is_less_certain_and_not_more() -> None:
     assert np.all(np.isfinite(mean))
 
 
+def test_a_bit_about_many_pairs_is_learned_from_those_that_may_be_unfair() -> None:
+    """Pairs that are surely fair do not crowd out the one that is not, wherever it stands among them."""
+    both, n = _Both(0.3, None, 7), 3 * DEFAULT.max_bit_rows
+    z = both.forms[1].rows(both.rng.normal(size=(n, 5)) * 0.5)
+    mean, sd = both.kernel.moments(z)
+    thresholds = mean - 50.0 * sd  # surely below the squared distances
+    thresholds[-1] = mean[-1]
+    bit = HalfSpaces(z, thresholds, np.ones(n))
+    kernel, chance = both.kernel.update_bit(bit, True, error_rate=0.05, blur=BLUR)
+    full, exact = both.full.update_bit(replace(bit, normals=both.space.features(z)), True, error_rate=0.05, blur=BLUR)
+    assert chance == pytest.approx(exact, rel=0.1)
+    last = kernel.moments(z[-1:])[0][0]
+    assert last == pytest.approx(full.moments(both.space.features(z[-1:]))[0][0], rel=0.1)
+    assert last < mean[-1] - 0.5 * sd[-1]
+
+
+def test_a_bit_that_is_no_news_changes_nothing() -> None:
+    """A first bit about pairs that are surely fair leaves the prior as it is."""
+    kernel = _Both(0.3, None, 7).kernel
+    z = np.eye(5)
+    mean, sd = kernel.moments(z)
+    after, _ = kernel.update_bit(HalfSpaces(z, mean - 50.0 * sd, np.ones(5)), False, error_rate=0.05, blur=BLUR)
+    assert after.n_supports == 0
+    assert np.array_equal(after.moments(z), (mean, sd))
+
+
 def test_a_widening_verdict_is_no_trouble() -> None:
     """Verdicts that widen the belief, and then too many supports: no variance is negative or beyond the prior's."""
     both = _Both(0.3, None, 5, replace(DEFAULT, max_supports=12, supports_to_drop=4))

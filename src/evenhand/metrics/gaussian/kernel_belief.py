@@ -154,14 +154,18 @@ class KernelBelief:
     ) -> tuple[KernelBelief, float]:
         """Update with one bit, whether all of `fair` hold; also how likely that bit was. As `Belief.update_bit`.
 
-        Of so many pairs that supports would be dropped on the way, only the first ones count.
+        Of many pairs only those count that are the least likely to be fair: each is a support for a while.
         """
-        fair = fair.take(slice(None, self.tuning.max_bit_rows))
+        if len(fair) > self.tuning.max_bit_rows:
+            scores = self.scores(fair, blur, softness)
+            fair = fair.take(np.sort(np.argsort(scores, kind="stable")[: self.tuning.max_bit_rows]))
         roomy = replace(self, tuning=replace(self.tuning, max_supports=self.n_supports + len(fair)))
         all_hold = roomy.update(fair, np.zeros(1), blur=blur, softness=softness)
         chance = min(float(np.prod(all_hold.evidence)), self.tuning.max_chance_fair)
         a, c = (1.0 - error_rate, 2.0 * error_rate - 1.0) if any_unfair else (error_rate, 1.0 - 2.0 * error_rate)
         likelihood = a + c * chance
+        if not all_hold.belief.n_supports:  # nothing is known, and nothing of it is news
+            return self, likelihood
         mixed = all_hold.belief._mixed_with(self, c * chance / likelihood, a / likelihood)
         return mixed, likelihood
 

@@ -51,8 +51,8 @@ class BayesPointTuning(MemoryTuning):
     """Steps beyond: the dimension of the space in which a negative direction is looked for."""
     max_kernel_free: int = 300
     """Up to so many unknowns a belief with a shaped prior has the covariance of all; beyond, it is a kernel belief."""
-    max_bit_rows: int = 256
-    """Pairs of a one-bit review that a kernel belief learns from."""
+    max_bit_rows: int = 64
+    """Pairs of a one-bit review that a kernel belief learns from, those least likely to be fair."""
     min_eigenvalue: float = 1e-14
     """Relative floor of a covariance's eigenvalues after moments were subtracted."""
     max_chance_fair: float = 0.999

@@ -109,6 +109,36 @@ def test_nothing_is_looked_at_after_a_metric_that_is_good_enough(monkeypatch: py
     assert len(looks) == 2
 
 
+def test_the_work_of_a_search_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It ends at the limit, one line search late at most, and says so; a limit that is not reached changes nothing."""
+    rng, steps, loss = np.random.default_rng(5), [], smooth_loss
+    z, gaps, unfair = rng.normal(size=(200, 5)), rng.uniform(0.1, 2.0, 200), rng.random(200) < 0.5
+
+    def counted(*arguments: Any) -> float:
+        steps.append(1)
+        return loss(*arguments)
+
+    monkeypatch.setattr("evenhand.bandit._best_metric.smooth_loss", counted)
+    whole = best_metric(z, gaps, unfair, starts=[], tolerated=0.1, enough=-math.inf)
+    all_steps = len(steps)
+    monkeypatch.setattr("evenhand.bandit._best_metric.MOST_WORK", 100 * z.size * 5)
+    cut = best_metric(z, gaps, unfair, starts=[], tolerated=0.1, enough=-math.inf)
+    assert not whole.is_cut
+    assert cut.is_cut
+    assert 100 <= len(steps) - all_steps <= 125
+    assert all_steps > 1000
+    assert cut.evidence >= whole.evidence
+
+
+def test_a_metric_that_is_good_enough_at_the_limit_is_no_cut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was found counts, however little work was left."""
+    monkeypatch.setattr("evenhand.bandit._best_metric.MOST_WORK", 0.0)
+    z = np.eye(3)[[0, 1, 2, 0]]
+    found = best_metric(z, np.full(4, 2.0), np.ones(4, np.bool_), starts=[np.eye(3)], tolerated=0.1, enough=0.0)
+    assert not found.is_cut
+    assert found.wrong == 0
+
+
 def test_twins_and_columns_of_zeros_are_no_trouble() -> None:
     """Candidates who are identical, and features in which nobody differs."""
     rng = np.random.default_rng(2)

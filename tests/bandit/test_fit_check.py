@@ -223,6 +223,28 @@ def test_a_look_that_fails_is_made_again_later(monkeypatch: pytest.MonkeyPatch) 
     assert (after.seen, after.wrong_share, after.next_look) == (150, None, 195)
 
 
+def test_a_search_that_reached_its_limit_accuses_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Answers by lot: with the whole search the check speaks up, at the limit it says that the question is open.
+
+    What the next look starts from is kept, and saved with the check.
+    """
+    rng, learner = np.random.default_rng(0), BayesPoint(2)
+    x = rng.uniform(-0.5, 0.5, (150, 2))
+    answers = CheckedAnswers(x, np.linalg.norm(x, axis=1), np.full(150, 0.5), rng.random(150) < 0.5, np.zeros(150, int))
+    check = replace(FitCheck.of(learner), older=answers, names=(None,), seen=150)
+    assert check.looked(learner).speaks_up
+    monkeypatch.setattr("evenhand.bandit._best_metric.MOST_WORK", 50 * 150 * 2 * 2)
+    cut = check.looked(learner)
+    assert not cut.speaks_up
+    assert cut.factor is not None
+    assert cut.evidence >= cut.threshold
+    report = report_on_fit(FitCheck.from_state(cut.state()), error_rate=None, target=None)
+    assert report.is_undecided
+    assert "is open: the search for one ended at its limit on work" in report.sentence
+    monkeypatch.undo()
+    assert cut.looked(learner).speaks_up
+
+
 def test_one_bit_reviews_that_found_something_say_nothing_about_a_pair() -> None:
     """They are left out; those that found nothing count for every pair."""
     bandit = eh.FairBandit(2, seed=0, reviewer_error=1e-3)

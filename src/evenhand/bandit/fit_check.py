@@ -102,6 +102,8 @@ class FitCheck:
     """The share of the remembered answers that it got wrong."""
     spoke_at: int | None = None
     """The number of answers after which the check spoke up first."""
+    is_undecided: bool = False
+    """Whether the last look reached its limit on work: no metric was found that fits, but not all was tried."""
     is_outpredicted: bool = False
     """Whether it spoke up because a model without a metric took over, and not because of its own search."""
 
@@ -195,9 +197,10 @@ class FitCheck:
             )
         except SolverFailed:  # no result; the next look tries again
             return check
-        spoke_at = self.seen if best.evidence >= check.threshold else None
         share = best.wrong / len(answers)
-        return replace(check, factor=best.factor, evidence=best.evidence, wrong_share=share, spoke_at=spoke_at)
+        check = replace(check, factor=best.factor, evidence=best.evidence, wrong_share=share, is_undecided=best.is_cut)
+        is_refuted = best.evidence >= check.threshold and not best.is_cut  # where it is cut, the next look goes on
+        return replace(check, spoke_at=self.seen if is_refuted else None)
 
     def _of_honest(self, metric: MetricLearner) -> CheckedAnswers:
         """The remembered answers, without those of reviewers whom the learner ignores."""

@@ -96,6 +96,8 @@ class FitReport:
     depends_on: tuple[Dependence, ...]
     """Which features the residuals still depend on, most first; empty if on none."""
     sentences: tuple[str, ...]
+    is_undecided: bool = False
+    """Whether the last search for a metric reached its limit on work, so that nothing is said about fit."""
     plays_metric: bool = True
     """Whether what is played are distances of a metric; not where a model of the reviewers is in play."""
 
@@ -158,6 +160,7 @@ def report_on_fit(
         twins=twins,
         depends_on=depends_on,
         sentences=tuple(sentences),
+        is_undecided=check.is_undecided,
         plays_metric=plays_metric,
     )
 
@@ -253,6 +256,11 @@ def _verdict(check: FitCheck) -> str:
         )
     if check.wrong_share is None:
         return f"Too few answers to tell whether they follow a metric: {check.seen} so far, {FIRST_LOOK} are needed."
+    if check.is_undecided:
+        return (
+            f"Whether the {check.seen} answers so far follow a metric is open: the search for one ended at its limit "
+            f"on work, and the best metric so far gets {check.wrong_share:.0%} wrong. It goes on with more answers."
+        )
     return f"A metric fits the {check.seen} answers so far: the best one found gets {check.wrong_share:.0%} wrong."
 
 

@@ -58,6 +58,15 @@ def test_propose_writes_json_to_edit(table: str, tmp_path: Path, capsys: pytest.
     assert capsys.readouterr().out == "all 40 people fit\nnot in the schema, and not used: id\n"
 
 
+def test_a_note_on_several_columns_is_one_line(table: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """It says what to do on the command line as well as in Python."""
+    assert run("propose", table, "--carry", "id") == 0
+    codes, *rest = capsys.readouterr().err.splitlines()
+    assert codes.startswith("code, grade: few different whole numbers")
+    assert "--category" in codes
+    assert not any("few different" in line for line in rest)
+
+
 def test_propose_as_text_shows_the_notes(table: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The same as print(schema)."""
     assert run("propose", table, "--text") == 0

@@ -73,6 +73,7 @@ def test_clip_counts_and_records_and_shows_values_as_given() -> None:
             {"id": "bob", "feature": "income", "value": 100.0},
             {"id": "bob", "feature": "job", "value": "other"},
         ]
+        assert str(made).endswith("2 values counted as another: see counted_as")
         np.testing.assert_array_equal(
             body["contexts"][1], SCHEMA.encode([{"income": 100, "job": "other", "member": None}])[0]
         )

@@ -47,8 +47,8 @@ def run_propose(options: argparse.Namespace) -> None:
         print(schema)
         return
     print(json.dumps(schema.to_dict(), indent=2, allow_nan=False))  # without a digest: it is meant to be edited
-    for note in schema.notes:
-        print(note, file=sys.stderr)
+    for line in schema.to_look_at:
+        print(line, file=sys.stderr)
 
 
 def run_show(options: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from evenhand._internal.counted import counted
 from evenhand._internal.text_table import probability_table
 from evenhand.desk.commands import RATED_FIELDS
 from evenhand.errors import AlreadyRecorded, ContradictoryReview, UnknownPair
@@ -231,10 +232,12 @@ class DeskDecision:
         is_draw = self.mode == "lottery"
         rows = probability_table(ids, self.event.body["probabilities"], places if is_draw else None)
         left_out = [f"left out: {name}: {'; '.join(reasons)}" for name, reasons in self.left_out.items()]
+        n = len(self.counted_as)
+        others = [f"{counted(n, 'value')} counted as another: see counted_as"] if n else []
         did = "chosen" if is_draw else "got a share"
         was = "nobody is chosen in shadow mode" if self.shadow else f"{len(chosen)} of {len(ids)} candidates {did}"
         headline = f"{was} in decision {self.number}, {self.id}"
-        return "\n".join([headline, *rows, *left_out])
+        return "\n".join([headline, *rows, *left_out, *others])
 
     def to_rows(self) -> list[dict[str, Any]]:
         """A dict for each candidate, as in `pandas.DataFrame(decision.to_rows())`."""

@@ -37,7 +37,7 @@ SHORTEST = 1e-150  # Deviations of a column whose squares are not lost to underf
 SAME = 1.0 - 1e-9
 """Columns with at least this correlation, of either sign, say the same."""
 
-MAY_BE_CODES = 'few different whole numbers: if they are codes, say kinds={column: "category"}; if grades, "ordinal"'
+MAY_BE_CODES = "few different whole numbers: make codes a category (kinds=, --category), grades ordinal"
 
 LATER_DATES = "later dates do not fit: set a later end, or clip=True"
 
@@ -61,6 +61,14 @@ class Note:
 
     def __str__(self) -> str:
         return f"{self.column}: {self.text}"
+
+
+def by_text(notes: Iterable[Note]) -> list[str]:
+    """A line for each text, with the columns that it is about."""
+    columns: dict[str, list[str]] = {}
+    for note in notes:
+        columns.setdefault(note.text, []).append(note.column)
+    return [f"{', '.join(names)}: {text}" for text, names in columns.items()]
 
 
 @dataclass(frozen=True)

@@ -28,11 +28,8 @@ def text_of(schema: Schema) -> str:
     if schema.carry:
         lines.append(_one_line(f"carried, not used: {', '.join(schema.carry)}"))
     lines.append(f"{counted(len(schema.features), 'feature')}, {counted(schema.n_features, 'coordinate')}{intercept}")
-    by_text: dict[str, list[str]] = {}
-    for note in schema.notes:
-        by_text.setdefault(note.text, []).append(note.column)
-    if by_text:
-        lines += ["look at:", *(_one_line(f"  {', '.join(columns)}: {text}") for text, columns in by_text.items())]
+    if schema.notes:
+        lines += ["look at:", *(_one_line(f"  {line}") for line in schema.to_look_at)]
     return "\n".join(lines)
 
 

@@ -22,7 +22,7 @@ from evenhand.errors import DamagedFile, InvalidInput, NewerFile
 from evenhand.schema._columns import columns_of
 from evenhand.schema._explain import explain
 from evenhand.schema._files import FORMAT, read_content, read_json, version_of, write_feature
-from evenhand.schema._proposal import Note, propose
+from evenhand.schema._proposal import Note, by_text, propose
 from evenhand.schema._text import text_of
 from evenhand.schema.effects import Ends, InteractionSigns, MetricExplanation
 from evenhand.schema.encoded_rows import EncodedRows, OnInvalid, blocks_of, decode_rows, encode_rows, read_columns
@@ -175,6 +175,11 @@ class Schema:
         kept = [feature for feature in self.features if feature.name not in names]
         moved = [feature.name for feature in self.features if feature.name in names] if carry else []
         return self._with(kept, [*(name for name in self.carry if name not in names), *moved], set(names))
+
+    @property
+    def to_look_at(self) -> list[str]:
+        """What to look at in a proposal: a line for each note, with all columns that it is about."""
+        return by_text(self.notes)
 
     def _with(self, features: Iterable[Feature], carry: Iterable[str], changed: set[str]) -> Schema:
         """With other columns; notes on those that have changed are dropped."""

@@ -168,11 +168,17 @@ class DeskClient:
         probabilities keep to them, ServiceProblem with what collides in its `document`. action: of a desk in shadow
         mode, {"chosen", "probabilities", "scores"}: what was really done, if it is known yet.
         """
-        people = as_candidates(candidates)
+        people = as_candidates(candidates, lambda: self._features(desk))
         fields = {"on_invalid": on_invalid or None, "action": None if action is None else as_dict(action, "action")}
         fields |= {"lower": as_bounds(lower, people, "lower"), "upper": as_bounds(upper, people, "upper")}
         body = {"candidates": people} | {name: value for name, value in fields.items() if value is not None}
         return self._post(as_path(desk, "decisions"), body, key)
+
+    def _features(self, desk: str) -> set[str] | None:
+        """The names of features, and of what is carried, that candidates of a desk may have; None for contexts."""
+        settings = self.desk(desk)["settings"]
+        features, schema = settings["features"], settings["schema"]
+        return None if features is None else {*features, *(schema or {}).get("carry", ())}
 
     def decision(self, desk: str, decision: str) -> dict[str, Any]:
         """The record of a decision with its explanation."""

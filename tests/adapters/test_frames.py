@@ -157,7 +157,7 @@ def test_an_interview_asks_about_a_frame(make: Make) -> None:
 @every_library
 def test_the_client_sends_a_frame(make: Make) -> None:
     """Every row is a candidate; the column "id" has the ids, gaps are None, dates are texts."""
-    sent = as_candidates(make({"id": ["x", "y", "z"], **PEOPLE}))
+    sent = as_candidates(make({"id": ["x", "y", "z"], **PEOPLE}), lambda: None)
     assert [one["id"] for one in sent] == ["x", "y", "z"]
     assert sent[2]["features"]["income"] is None
     assert sent[0]["features"]["since"] == "2020-05-01"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 from evenhand.client import DeskClient, ServiceProblem
+from evenhand.errors import ExtraColumns
 from evenhand.schema import Category, Date, Number, Schema
 from tests.support.running_service import ADMIN, Asking
 
@@ -22,7 +24,7 @@ SCHEMA = Schema(
     ],
     carry=("branch",),
 )
-PEOPLE = [
+PEOPLE: list[dict[str, Any]] = [
     {"id": "ada", "features": {"income": 20, "job": "nurse", "since": "2020-03-01", "branch": "Bern"}},
     {"id": "bob", "features": {"income": 250, "job": "spy", "since": None, "branch": "Rome"}},
     {"id": "cyn", "features": {"income": None, "job": "clerk", "since": "2020-03-01", "branch": "Rome"}},
@@ -112,6 +114,24 @@ def test_the_client_takes_a_frame(client: DeskClient, make: Any) -> None:
     assert made["candidates"] == same["candidates"] == ["ada", "bob"]
     assert made["left_out"] == same["left_out"]
     assert made["counted_as"] == same["counted_as"]
+
+
+@pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame])
+def test_other_columns_of_a_frame_are_named_and_not_sent(client: DeskClient, make: Any) -> None:
+    """As at a desk in this process. Keys of dicts may be misspelt: they are refused."""
+    people = [{"id": one["id"], **one["features"], "shoe size": 39, "x": "y"} for one in PEOPLE[:1]]
+    with pytest.warns(ExtraColumns, match="not used: shoe size, x$"):
+        assert client.decide("tables", make(people))["candidates"] == ["ada"]
+    with pytest.raises(ServiceProblem, match="unknown feature 'shoe size'"):
+        client.decide("tables", [{"id": "ada", "features": PEOPLE[0]["features"] | {"shoe size": 39}}])
+
+
+def test_nan_in_a_dict_is_a_missing_value(client: DeskClient) -> None:
+    """`frame.to_dict("records")` has it, and JSON has none; who must have a value is left out with the reason."""
+    people = [PEOPLE[0], {"id": "kim", "features": PEOPLE[0]["features"] | {"income": math.nan}}]
+    made = client.decide("tables", people, on_invalid="skip")
+    assert [one["id"] for one in made["left_out"]] == ["kim"]
+    assert "got no value" in made["left_out"][0]["reasons"][0]
 
 
 def test_a_frame_may_have_its_ids_in_the_index(client: DeskClient) -> None:

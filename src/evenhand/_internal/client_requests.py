@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence, Set
+import warnings
+from collections.abc import Callable, Collection, Mapping, Sequence, Set
 from typing import Any
 from urllib.parse import quote
 from uuid import uuid4
 
 from evenhand._internal.frames import as_frame
-from evenhand.errors import InvalidInput
+from evenhand.errors import ExtraColumns, InvalidInput
 
 MAX_KEY = 200
 """Characters of an idempotency key."""
@@ -126,17 +127,33 @@ def as_list(value: Any, name: str) -> list[Any]:
     raise InvalidInput(f"{name} must be a list, got {value!r}")
 
 
-def as_candidates(value: Any) -> list[Any]:
+def as_candidates(value: Any, features_of_desk: Callable[[], Collection[str] | None]) -> list[Any]:
     """A list of candidates; of a data frame {"id", "features"}: ids by the column "id" or the index.
 
-    Missing values are None, dates and times in ISO form.
+    Missing values are None, dates and times in ISO form. Columns of a frame that the desk does not have are named in a
+    warning, and left out; None: it takes contexts.
     """
     frame = as_frame(value, "candidates")
     if frame is None:
-        return as_list(value, "candidates")
-    labels = frame.column("id") if "id" in frame.names else frame.labels
-    features = [{str(name): _cell(cell) for name, cell in row.items() if name != "id"} for row in frame.rows()]
+        return [_with_cells(entry) for entry in as_list(value, "candidates")]
+    labels, known = frame.column("id") if "id" in frame.names else frame.labels, features_of_desk()
+    others = [str(name) for name in frame.names if name != "id" and known is not None and str(name) not in known]
+    if others:
+        unused = f"columns that the desk does not have as features are not used: {', '.join(others)}"
+        warnings.warn(ExtraColumns(unused), stacklevel=3)
+    left_out = {"id", *others}
+    features = [
+        {str(name): _cell(cell) for name, cell in row.items() if str(name) not in left_out} for row in frame.rows()
+    ]
     return [{"id": str(label), "features": row} for label, row in zip(labels, features, strict=True)]
+
+
+def _with_cells(entry: Any) -> Any:
+    """A candidate, with None for missing values among the features."""
+    features = entry.get("features") if isinstance(entry, Mapping) else None
+    if not isinstance(features, Mapping):
+        return entry
+    return {**entry, "features": {name: _cell(value) for name, value in features.items()}}
 
 
 def _cell(value: Any) -> Any:

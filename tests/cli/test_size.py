@@ -52,7 +52,7 @@ def test_it_tells_structure_unfair_pairs_answers_times_and_an_interview(
     assert low <= first <= high
     assert whole >= first
     assert re.search(r"\d+ ms a decision, \d+ ms to learn a review", lines["time"])
-    assert "20 questions first leave" in lines["interview"]
+    assert "after 20 questions" in lines["interview"]
     assert lines["answers"]
     assert written.err == ""
 

@@ -185,7 +185,7 @@ def _advice(options: argparse.Namespace, result: Sizing) -> list[str]:
         line("time", f"{1e3 * result.deciding:.0f} ms a decision, {1e3 * result.learning:.0f} ms to learn a review"),
         line(
             "interview",
-            f"{advice}: {result.questions} questions first leave {after:,.0f} unfair pairs of {before:,.0f}",
+            f"{advice}: after {result.questions} questions {after:,.0f} unfair pairs instead of {before:,.0f}",
         ),
         line("", f"(medians of the same {worlds} worlds, {n * options.weeks} decisions, exact reviewers)"),
     ]

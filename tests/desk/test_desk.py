@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, get_args
 
 import numpy as np
@@ -304,6 +306,25 @@ def test_candidates_by_name_and_by_schema(ledger: Ledger, name: str) -> None:
         assert np.allclose(made.event.body["contexts"], schema.encode(frame))
         assert made.event.body["schema"] == schema.digest
         assert desk.metric().sentences
+
+
+def test_a_field_that_a_candidate_does_not_have_is_refused(desk: Desk) -> None:
+    """A floor written beside the context would otherwise have no effect, and nobody would notice."""
+    with pytest.raises(InvalidInput, match="candidate 1 must have an id, and a context or features, got 'floor' besi"):
+        desk.decide([{"id": "x", "context": [0.1, 0.2]}, {"id": "y", "context": [0.1, 0.2], "floor": 0.3}])
+
+
+@pytest.mark.parametrize("url", [None, 3, Path("ledger.db"), "ledger.db"])
+def test_what_is_no_database_is_refused(url: Any) -> None:
+    """The sentence says how databases are named."""
+    with pytest.raises(InvalidInput, match=r"database must be memory:, sqlite:///PATH or postgresql.*, got "):
+        Desk.open(url, "loans", n_features=2)
+
+
+def test_a_folder_is_no_database(tmp_path: Path) -> None:
+    """The sentence names the folder."""
+    with pytest.raises(InvalidInput, match=f"database must be a file, got the folder {re.escape(str(tmp_path))}"):
+        Desk.open(f"sqlite:///{tmp_path}", "loans", n_features=2)
 
 
 def test_threads_share_a_desk(desk: Desk) -> None:

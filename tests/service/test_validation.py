@@ -54,6 +54,7 @@ def one(**person: Any) -> dict[str, Any]:
             one(id="a", features={"b": 1, "x": []}),
             "candidates[0].features.x must be a number or text or",
         ),
+        (DECISIONS, one(id="a", context=[0, 1], floor=0.2), "unknown field 'candidates[0].floor'"),
         (DECISIONS, one(id="a"), 'candidate 0 must be {"id": ..., "context": [...]}'),
         (DECISIONS, {"candidates": []}, "candidates must be at least 1 entry long, got []"),
         ("outcomes", {"rewards": {"c0": 1.0, "c1": "x"}}, "rewards.c1 must be a number, got 'x'"),

@@ -18,7 +18,9 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 def command(commands: Commands, name: str, summary: str) -> argparse.ArgumentParser:
     """The parser of one of several commands: the summary stands in their list, and begins the command's own help."""
-    return commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+    made = commands.add_parser(name, help=summary, description=f"{summary[0].upper()}{summary[1:]}.")
+    made.set_defaults(parser=made)  # errors are printed under its name
+    return made
 
 
 class at_least:

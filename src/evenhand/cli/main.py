@@ -47,6 +47,7 @@ def command_line() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="evenhand", description="Even-handed decisions when you only know unfairness when you see it."
     )
+    parser.set_defaults(parser=parser)
     parser.add_argument("--version", action="version", version=f"evenhand {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     _add_demo(command(commands, "demo", "a simulated lending desk: a table and a picture"))
@@ -62,7 +63,9 @@ def command_line() -> argparse.ArgumentParser:
     add_witness(command(commands, "witness", "keep signed heads elsewhere, and report contradictions"))
     add_backup(command(commands, "backup", "a verified copy of an SQLite ledger, made while it is in use"))
     add_restore(command(commands, "restore", "a backup as the ledger again; erased people are erased again"))
-    add_datasets(command(commands, "datasets", "tables of real people: list, show, write as CSV and schema"))
+    add_datasets(
+        command(commands, "datasets", "tables of real people: their names, or one of them, written as CSV and schema")
+    )
     _add_lab(command(commands, "lab", "experiments: list, run, report"))
     _add_warm_up(command(commands, "warm-up", "compile all numerical kernels now, for images"))
     return parser
@@ -71,7 +74,9 @@ def command_line() -> argparse.ArgumentParser:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command; returns the exit status: 0 done, 1 something is wrong or unavailable, 2 wrong usage."""
     parser = command_line()
-    options = parser.parse_args(arguments)
+    options, unknown = parser.parse_known_args(arguments)
+    if unknown:  # argparse itself would print the usage of `evenhand`, not of the command
+        options.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     if options.command is None:
         parser.print_help(sys.stderr)
         return 2
@@ -80,11 +85,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stdout.flush()
     except ModuleNotFoundError as error:
         extra = EXTRAS.get(options.command, "lab")
-        parser.error(f"{error.name} is missing: this command needs pip install 'evenhand[{extra}]'")
+        needed = f"this command needs pip install 'evenhand[{extra}]'"
+        parser.exit(2, f"{options.parser.prog}: error: {error.name} is missing: {needed}\n")
     except EvenhandError as error:
         if isinstance(error, NOT_USAGE):
             parser.exit(1, f"{error}\n")
-        parser.error(str(error))
+        parser.exit(2, f"{options.parser.prog}: error: {error}\n")
     except BrokenPipeError:  # the reader has ended
         discard_stdout()
         return 0

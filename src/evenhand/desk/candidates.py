@@ -147,6 +147,11 @@ def _from_entries(entries: Sequence[Any], settings: DeskSettings, mode: OnInvali
     for at, entry in enumerate(entries):
         if "context" in entry and "features" in entry:
             raise InvalidInput(f"candidate {at} must have a context or features, got both")
+        if len(entry) > 2:
+            unknown = next(name for name in entry if name not in ("id", "context", "features"))
+            raise InvalidInput(
+                f"candidate {at} must have an id, and a context or features, got {unknown!r} beside them"
+            )
     _checked(ids)
     if contexts is not None:
         return Candidates(ids, contexts) if mode == "refuse" else _fitting(ids, contexts, settings, mode)

@@ -71,7 +71,7 @@ class Desk:
         after the newest snapshot, or where that was taken.
         """
         check_name(name, "desk name")
-        ledger = open_ledger(url) if isinstance(url, str) else url
+        ledger = url if isinstance(url, Ledger) else open_ledger(url)
         try:
             if name not in ledger.names():
                 if not settings:

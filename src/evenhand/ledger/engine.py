@@ -75,6 +75,8 @@ def open_engine(url: str, *, make: bool = True, reads: bool = False) -> Engine:
         raise InvalidInput("a ledger in memory belongs to the process that made it; name a database")
     if file is None:
         return _sqlite_in_memory()
+    if file.is_dir():
+        raise InvalidInput(f"database must be a file, got the folder {file}")
     if not make and not file.is_file():
         raise InvalidInput(f"there is no ledger {file}")
     if not make:

@@ -63,7 +63,9 @@ class CandidateInput(TypedDict):
     """One person of a decision, under a pseudonym: with a context, or with features by name."""
 
     __pydantic_config__ = ConfigDict(  # type: ignore[misc]  # pydantic's documented way to configure a TypedDict
-        strict=True, json_schema_extra={"oneOf": [{"required": ["context"]}, {"required": ["features"]}]}
+        strict=True,
+        extra="forbid",
+        json_schema_extra={"oneOf": [{"required": ["context"]}, {"required": ["features"]}]},
     )
 
     id: Id

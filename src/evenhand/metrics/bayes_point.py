@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -11,6 +10,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number
+from evenhand._internal.shared_copy import SharedCopy
 from evenhand.metrics.features import Structure
 from evenhand.metrics.gaussian.caution import Caution, cautious_squares
 from evenhand.metrics.gaussian.covariance_form import CovarianceForm
@@ -44,7 +44,7 @@ NORM_OF_BOUND = 2.0
 """The least bound, in norms of a prior that was passed: as far above the mean as that of the usual prior."""
 
 
-class BayesPoint(MetricLearner):
+class BayesPoint(SharedCopy, MetricLearner):
     """Moment matching on alpha ~ N(mu, Sigma), with verdicts that are wrong with probability `error_rate`.
 
     error_rate None: each reviewer's error rate is learned while running, by name (`FixedLagSmoother`); a reviewer who
@@ -320,12 +320,7 @@ class BayesPoint(MetricLearner):
         self._count_reviews(self.rounds + 1)
         return Learned(len(verdicts))
 
-    # Copying and saving. The keys of the state are those of version 0.1.
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Learning replaces what a learner holds and never writes into it, so a copy may share it."""
-        memo[id(self)] = twin = copy.copy(self)
-        return twin
+    # Saving. The keys of the state are those of version 0.1.
 
     def settings(self) -> dict[str, Any]:
         """The settings; what version 0.1 did not have is left out where it has its default."""

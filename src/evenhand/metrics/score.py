@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
@@ -10,6 +9,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_matrix, check_number, check_text, check_whole, refusal
+from evenhand._internal.shared_copy import SharedCopy
 from evenhand.errors import InvalidInput
 from evenhand.metrics.gaussian.error_rates import ReviewerReport
 from evenhand.metrics.learner import Learned, MetricLearner
@@ -28,7 +28,7 @@ ENDS = (0.025, 0.975)
 """The chances of a flag at the ends of a squared distance."""
 
 
-class Score(MetricLearner):
+class Score(SharedCopy, MetricLearner):
     """A reviewer has a score w.x + e, e a residual no feature explains, and flags a pair whose scores are too close.
 
     With m = w.(x - y), a residual of the difference of variance 1, a threshold h that grows with the gap, and lapses l,
@@ -237,12 +237,7 @@ class Score(MetricLearner):
             anybody = Fitted.to_nothing(panel.prior(self.tuning)).belief
         self._members, self._anybody = members, anybody
 
-    # Copying and saving.
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Learning replaces what a learner holds and never writes into it, so a copy may share it."""
-        memo[id(self)] = twin = copy.copy(self)
-        return twin
+    # Saving.
 
     def state(self) -> dict[str, Any]:
         """Settings, the panel, and everything about each member."""

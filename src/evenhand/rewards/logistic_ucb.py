@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import Any, NamedTuple, Self
 
@@ -11,6 +10,7 @@ import numpy as np
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_whole
 from evenhand._internal.factorisations import cholesky, inverse_of_lower
+from evenhand._internal.shared_copy import SharedCopy
 from evenhand.errors import InvalidInput
 from evenhand.rewards.model import RewardModel, below_cap, check_lengths, check_shares
 
@@ -39,7 +39,7 @@ class LogisticSums(NamedTuple):
     """The sum of log-losses of the predictions that were made, less that of the quadratic at theta = 0."""
 
 
-class LogisticUCB(RewardModel):
+class LogisticUCB(SharedCopy, RewardModel):
     """Outcomes 1 (yes) or 0 (no), with probability mu(<theta, x>) of a yes, mu the logistic function.
 
     Assumed: ||theta|| <= S, the `norm_bound`; theta does not change; whom to choose depends on the past only. Outcomes
@@ -166,14 +166,6 @@ class LogisticUCB(RewardModel):
         """
         self.check_outcomes(contexts, rewards, shares)
         self.learn(contexts, np.minimum(rewards / shares, 1.0))
-
-    def copied(self) -> Self:
-        """A copy that learns on its own. It shares arrays, which are replaced and never written into."""
-        return copy.copy(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        memo[id(self)] = twin = self.copied()
-        return twin
 
     def state(self) -> dict[str, Any]:
         """Settings and sums."""

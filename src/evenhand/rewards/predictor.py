@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -12,6 +11,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_one_of, check_whole, check_whole_or_none, is_number, refusal
+from evenhand._internal.shared_copy import SharedCopy
 from evenhand.errors import InvalidInput
 from evenhand.rewards import _estimators
 from evenhand.rewards._conformal import OnlineConformal
@@ -56,7 +56,7 @@ class ModelInUse:
     """Why the last refit failed; None if it did not."""
 
 
-class Predictor(RewardModel):
+class Predictor(SharedCopy, RewardModel):
     """Expected rewards from a scikit-learn estimator: a regressor, or a classifier whose classes are rewards (0 and 1).
 
     model: fitted to contexts, or not fitted yet (then pass `n_features`); a copy is kept, made with skops: no pickle,
@@ -295,14 +295,6 @@ class Predictor(RewardModel):
         usual = "partial_fit" if _estimators.has_partial_fit(self._given) else "fit"
         recipe = {name: value for name, value in super().recipe().items() if (name, value) != ("way", usual)}
         return recipe | {"model": as_text(self._given)}
-
-    def copied(self) -> Self:
-        """A copy that learns on its own. What it shares is replaced and never written into."""
-        return copy.copy(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        memo[id(self)] = twin = self.copied()
-        return twin
 
     def state(self) -> dict[str, Any]:
         """Settings, models and the outcomes in memory."""

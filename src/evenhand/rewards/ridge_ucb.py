@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from typing import Any, Literal, NamedTuple, Self, get_args
 
@@ -12,6 +11,7 @@ from evenhand._internal.arrays import Floats
 from evenhand._internal.checks import check_number, check_number_or_none, check_one_of, check_whole
 from evenhand._internal.factorisations import cholesky, inverse_of_lower
 from evenhand._internal.jit import frozen, jit
+from evenhand._internal.shared_copy import SharedCopy
 from evenhand.errors import InvalidInput, SolverFailed
 from evenhand.rewards.model import TIE_BREAK, RewardModel, check_lengths, check_shares
 
@@ -43,7 +43,7 @@ class Sums(NamedTuple):
         return cls(sums[:d], sums[d : 2 * d], sums[2 * d], sums[2 * d + 1])
 
 
-class RidgeUCB(RewardModel):
+class RidgeUCB(SharedCopy, RewardModel):
     """Linear rewards: theta-hat = V^-1 b with V = lambda I + sum x x', b = sum r x, and a width for every context.
 
     Expected rewards are assumed to lie in [-S, S], S the `norm_bound` on ||theta||: divide rewards in other units by
@@ -194,14 +194,6 @@ class RidgeUCB(RewardModel):
         V_inv[:] = half.T @ half  # in place: this outcome's new sums are not shared yet
         theta[:] = V_inv @ b
         self._log_det_ratio = float(2 * np.sum(np.log(np.diag(L))) - self.n_features * math.log(self.regularisation))
-
-    def copied(self) -> Self:
-        """A copy that learns on its own. It shares arrays, which are replaced and never written into."""
-        return copy.copy(self)
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        memo[id(self)] = twin = self.copied()
-        return twin
 
     def state(self) -> dict[str, Any]:
         """Settings and sums."""

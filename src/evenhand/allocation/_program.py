@@ -99,10 +99,10 @@ def read_program(rewards: ArrayLike, distances: ArrayLike, capacity: float | Non
     raw = _as_floats(distances, "distances")
     if raw.shape != (len(a), len(a)):
         raise InvalidInput(f"distances must have shape ({len(a)}, {len(a)}) for {len(a)} rewards, got {raw.shape}")
-    return a, raw, check_capacity(capacity)
+    return a, raw, capacity_as_float(capacity)
 
 
-def check_capacity(capacity: float | None) -> float:
+def capacity_as_float(capacity: float | None) -> float:
     """The capacity as a float, inf for None."""
     if capacity is None:
         return math.inf

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from evenhand._internal.arrays import Floats
 from evenhand._internal.jit import frozen, jit
-from evenhand.allocation._program import FEASIBILITY_TOLERANCE, check_capacity
+from evenhand.allocation._program import FEASIBILITY_TOLERANCE, capacity_as_float
 from evenhand.errors import InvalidInput
 
 
@@ -47,7 +47,7 @@ def draw_from(p: Floats, limit: float, rng: np.random.Generator) -> tuple[int, .
 
 
 def _check_probabilities(probabilities: ArrayLike, capacity: float | None) -> tuple[Floats, float]:
-    limit = check_capacity(capacity)
+    limit = capacity_as_float(capacity)
     p = frozen(np.asarray(probabilities, dtype=np.float64))
     if p.ndim != 1:
         raise InvalidInput(f"probabilities must have shape (k,), got {p.shape}")

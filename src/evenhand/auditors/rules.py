@@ -34,7 +34,15 @@ class Criterion:
         check_number("size", self.size, least=0)
 
 
-class LexicographicAuditor(DistanceAuditor):
+class CriteriaAuditor(DistanceAuditor):
+    """Judges by criteria on single features; `alike`: the least distance between two candidates."""
+
+    def __init__(self, criteria: Iterable[Criterion], *, alike: float = 0.0) -> None:
+        self.criteria = checked_criteria(criteria)
+        self.alike = check_number("alike", alike, least=0)
+
+
+class LexicographicAuditor(CriteriaAuditor):
     """The first criterion in which two candidates differ decides alone; those who differ in none are `alike` apart.
 
     Candidates differ in a criterion if their feature differs by more than `at`.
@@ -43,10 +51,6 @@ class LexicographicAuditor(DistanceAuditor):
     >>> auditor.distances(np.array([[0.5, 0.0], [0.55, 0.9], [-0.5, 0.0]])).tolist()
     [[0.0, 0.3, 0.8], [0.3, 0.0, 0.8], [0.8, 0.8, 0.0]]
     """
-
-    def __init__(self, criteria: Iterable[Criterion], *, alike: float = 0.0) -> None:
-        self.criteria = checked_criteria(criteria)
-        self.alike = check_number("alike", alike, least=0)
 
     def distances(self, contexts: Floats) -> Floats:
         """The true distances between the rows of `contexts` (k, d), (k, k)."""
@@ -57,7 +61,7 @@ class LexicographicAuditor(DistanceAuditor):
         return found
 
 
-class ThresholdAuditor(DistanceAuditor):
+class ThresholdAuditor(CriteriaAuditor):
     """Every criterion whose threshold lies between two candidates adds its size; `alike` is added for everybody.
 
     A feature may have several thresholds, as grades have.
@@ -66,10 +70,6 @@ class ThresholdAuditor(DistanceAuditor):
     >>> auditor.distances(np.array([[0.1, 0.0], [0.9, 0.9], [-0.1, 0.6]])).round(3).tolist()
     [[0.0, 0.3, 0.7], [0.3, 0.0, 0.5], [0.7, 0.5, 0.0]]
     """
-
-    def __init__(self, criteria: Iterable[Criterion], *, alike: float = 0.0) -> None:
-        self.criteria = checked_criteria(criteria)
-        self.alike = check_number("alike", alike, least=0)
 
     def distances(self, contexts: Floats) -> Floats:
         """The true distances between the rows of `contexts` (k, d), (k, k)."""

@@ -14,7 +14,7 @@ from evenhand._internal.text_table import aligned
 from evenhand.bandit import FairBandit
 from evenhand.errors import InvalidInput
 from evenhand.history.intervals import CONFIDENCE, FEWEST_ROUNDS, RESAMPLES, Interval
-from evenhand.history.log_columns import check_range
+from evenhand.history.log_columns import check_outcome_range
 from evenhand.history.outcome_model import ExpectedOutcomes, expected_outcomes
 from evenhand.history.overlap import Overlap, overlap_of
 from evenhand.history.pair_counts import TOLERANCE, PairCount, unfair_pairs
@@ -159,7 +159,7 @@ def evaluate(
     used, chances, outcomes, left_out = _complete(log, chances, outcomes)
     played = {name: played_by(policy, used, f"policy {name!r}") for name, policy in policies.items()}
     if outcome_range is not None:
-        check_range("outcome_range", outcome_range)
+        check_outcome_range(outcome_range)
     low, high = outcome_range or used.outcome_range or _seen_range(used)
     limits = EstimateLimits(confidence, resamples, seed, low, high, most_unsupported, least_effective)
     decided = observed_value(used, limits)

@@ -69,7 +69,7 @@ class LogColumns:
         check_whole_or_none("every", self.every, least=1)
         check_number("outcome_unit", self.outcome_unit, above=0)
         if self.outcome_range is not None:
-            check_range("outcome_range", self.outcome_range)
+            check_outcome_range(self.outcome_range)
         check_words("yes", self.yes)
         check_words("no", self.no)
         check_words("missing", self.missing)
@@ -105,11 +105,11 @@ class LogColumns:
         return tuple(name for name in (*named, self.capacity) if isinstance(name, str))
 
 
-def check_range(name: str, value: Any) -> None:
+def check_outcome_range(value: Any) -> None:
     """Refuse what is not a lower number and a higher one."""
     pair = tuple(value) if isinstance(value, tuple | list) else ()
     if len(pair) != 2 or not all(map(is_number, pair)) or not pair[0] < pair[1]:
-        raise refusal(name, "the lowest and the highest number, as in (0, 1)", value)
+        raise refusal("outcome_range", "the lowest and the highest number, as in (0, 1)", value)
 
 
 def check_words(name: str, value: Any) -> None:

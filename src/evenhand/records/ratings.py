@@ -45,7 +45,7 @@ class ImpliedVerdicts(NamedTuple):
     """Pairs in which the one who comes first has the lower probability, that one named first."""
 
 
-def check_scale(scale: Any, name: str = "scale") -> Scale:
+def check_scale(scale: Any) -> Scale:
     """The ends of a scale of ratings.
 
     >>> check_scale((5, 1))
@@ -55,7 +55,7 @@ def check_scale(scale: Any, name: str = "scale") -> Scale:
     """
     ends = tuple(scale) if isinstance(scale, Sequence | np.ndarray) and not isinstance(scale, str) else ()
     if len(ends) != 2 or not all(map(is_number, ends)) or not ends[0] < ends[1]:
-        raise refusal(name, "two numbers, the lower first, as in (1, 5)", scale)
+        raise refusal("scale", "two numbers, the lower first, as in (1, 5)", scale)
     return float(ends[0]), float(ends[1])
 
 

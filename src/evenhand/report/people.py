@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evenhand._internal.arrays import Floats
+from evenhand._internal.checks import is_number
 from evenhand._internal.intervals import MeanInterval, mean_of_clusters, wilson
 from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.errors import InvalidInput
@@ -149,7 +150,7 @@ class CandidateTable:
         values, cuts = self._values[attribute], self._cuts(attribute)
         if cuts is not None:
             names = self._bin_names(attribute, cuts)
-            return [names[int(np.searchsorted(cuts, v))] if _is_number(v) else _unnamed(v) for v in values]
+            return [names[int(np.searchsorted(cuts, v))] if is_number(v) else _unnamed(v) for v in values]
         words = [self._words(attribute, value) for value in values]
         common = {name for name, _ in Counter(words).most_common(MOST_LEVELS)} | set(UNNAMED)
         return [word if word in common else OTHERS for word in words]
@@ -164,14 +165,14 @@ class CandidateTable:
         if isinstance(feature, Category | Ordinal):
             first = [str(level) for level in feature.levels if str(level) in found]
         else:
-            number_of = {self._words(attribute, v): v for v in self._values[attribute] if _is_number(v)}
+            number_of = {self._words(attribute, v): v for v in self._values[attribute] if is_number(v)}
             first = sorted(found, key=lambda name: (number_of.get(name, math.inf), name))
         others = sorted(found - set(first) - {OTHERS, *UNNAMED})
         return [*(name for name in first if name not in (OTHERS, *UNNAMED)), *others, OTHERS, *UNNAMED]
 
     def _cuts(self, attribute: str) -> Floats | None:
         """Where the groups of a number with many values end; None for one with few, or for levels."""
-        numbers = [float(value) for value in self._values[attribute] if _is_number(value)]
+        numbers = [float(value) for value in self._values[attribute] if is_number(value)]
         if len(set(numbers)) <= MOST_LEVELS:
             return None
         return np.unique(np.quantile(numbers, np.arange(1, BINS) / BINS, method="nearest"))
@@ -196,10 +197,6 @@ def _share(decision: NDArray[np.int64], chosen: Floats) -> MeanInterval:
 
 def _plain(value: Any) -> Any:
     return value if value is None or isinstance(value, bool | int | float | str) else str(value)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def _unnamed(value: Any) -> str:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 
+from evenhand._internal.checks import is_number
 from evenhand.desk.settings import DeskSettings, coordinates
 from evenhand.errors import EvenhandError
 from evenhand.review.differences import share_of_range
@@ -102,7 +102,7 @@ def shown_and_hidden(
 def _row(name: str, left: Any, right: Any, settings: DeskSettings) -> Row:
     words = [in_words(value, settings.schema, name) for value in (left, right)]
     if left != right and words[0] == words[1]:  # rounded values could look the same
-        words = [_with_minus(str(value)) if _is_amount(value) else str(value) for value in (left, right)]
+        words = [_with_minus(str(value)) if is_number(value) else str(value) for value in (left, right)]
     more = _more(name, left, right, settings) if left != right else None
     rules, share = settings.reviewing, share_of_range(name, left, right, settings.schema)
     group = next((title for title, names in rules.groups.items() if name in names), None)
@@ -115,17 +115,13 @@ def _more(name: str, left: Any, right: Any, settings: DeskSettings) -> dict[str,
     numbers.
     """
     encoded = () if settings.schema is None else map(_encoded, settings.schema.coordinates)
-    if not (_is_amount(left) and _is_amount(right)) or name in encoded:
+    if not (is_number(left) and is_number(right)) or name in encoded:
         return None
     shown = [Decimal(_number(value).replace(",", "")) for value in (left, right)]
     if shown[0] == shown[1]:
         shown = [Decimal(repr(value)) for value in (left, right)]
     by = abs(shown[0] - shown[1]).normalize()
     return {"side": "left" if shown[0] > shown[1] else "right", "by": f"{by:,f}"}
-
-
-def _is_amount(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 
 def ordered(features: Mapping[str, Any], settings: DeskSettings) -> list[str]:

@@ -29,13 +29,14 @@ def running() -> Iterator[Asking]:
 
 
 def test_the_document_is_complete(running: Asking) -> None:
-    """Every operation has an id, a description and its problems; every operation of a desk wants a token."""
+    """Operations have ids, parameters and operations descriptions; every operation of a desk wants a token."""
     document = running("GET", "/openapi.json", by="nobody").json()
     assert document["openapi"].startswith("3.1")
     for path, methods in document["paths"].items():
         for operation in methods.values():
             assert operation["operationId"]
             assert operation["description"]
+            assert all(parameter.get("description") for parameter in operation.get("parameters", ()))
             assert {"500", "503"} <= set(operation["responses"])
             if path.startswith("/api"):
                 ((scheme, roles),) = operation["security"][0].items()

@@ -50,7 +50,13 @@ async def service_of(request: HTTPConnection) -> Service:
 
 
 DeskName = Annotated[str, Path(description="The desk.", json_schema_extra={"pattern": DESK_NAME})]
-RecordId = Annotated[str, Path(json_schema_extra={"minLength": 1, "maxLength": LONGEST, "pattern": "^[^/]+$"})]
+RecordId = Annotated[
+    str,
+    Path(
+        description="The id that it got when it was recorded.",
+        json_schema_extra={"minLength": 1, "maxLength": LONGEST, "pattern": "^[^/]+$"},
+    ),
+]
 
 
 class RequireRole(HTTPBearer):

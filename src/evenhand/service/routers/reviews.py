@@ -35,7 +35,9 @@ router = APIRouter(prefix="/api/desks/{desk}", tags=["desk"], route_class=JSONRo
 class WithdrawQuery(QueryModel):
     """Why a review is withdrawn."""
 
-    reason: Annotated[str | None, Field(max_length=LONGEST_TEXT)] = None
+    reason: Annotated[
+        str | None, Field(max_length=LONGEST_TEXT, description="Stays in the ledger for good: name nobody.")
+    ] = None
 
 
 class QueueQuery(PageQuery):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from evenhand import FairBandit
 from evenhand.auditors import (
     AdversarialAuditor,
     DelayedAuditor,
@@ -84,3 +85,10 @@ def test_a_reviewer_must_say_what_makes_it_one() -> None:
     for kind in (DistanceAuditor, WrappingAuditor):
         with pytest.raises(TypeError, match="abstract"):
             type("Nothing", (kind,), {})()
+
+
+def test_contexts_of_another_length_are_refused() -> None:
+    """The sentence has both numbers; numpy's would be about a matrix product."""
+    decision = FairBandit(3, seed=0).decide(np.eye(3))
+    with pytest.raises(InvalidInput, match="A must have a column for each of 3 features, got 2"):
+        EXACT.review(decision)

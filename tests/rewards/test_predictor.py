@@ -227,6 +227,7 @@ REFUSED = [
     (lambda: Predictor(RidgeClassifier(), 3), "predict_proba"),
     (lambda: Predictor(StandardScaler(), 3), "regressor or classifier"),
     (lambda: Predictor("model", 3), "regressor or classifier, got str"),
+    (lambda: Predictor(Ridge, 3), r"must be an estimator, such as Ridge\(\), got the class Ridge"),
     (lambda: Predictor(LogisticRegression(), 3, width="conformal"), "yes or no"),
     (lambda: Predictor(Ridge(), 3, width=cast("Any", "wide")), "'ensemble', 'conformal' or a number"),
     (lambda: Predictor(Ridge(), 3, width=-1), "number >= 0"),

@@ -63,6 +63,8 @@ class NormAuditor(DistanceAuditor):
 
     def distances(self, contexts: Floats) -> Floats:
         """The true distances between the rows of `contexts` (k, d), (k, k)."""
+        if contexts.shape[-1] != self.A.shape[1]:
+            raise InvalidInput(f"A must have a column for each of {contexts.shape[-1]} features, got {self.A.shape[1]}")
         images = contexts @ self.A.T
         return np.asarray(np.linalg.norm(images[:, None, :] - images[None, :, :], ord=self.p, axis=2))
 

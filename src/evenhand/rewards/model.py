@@ -25,6 +25,9 @@ class RewardModel(SavedPart, part="reward model"):
     Subclasses are saved and loaded under their class name. `evenhand.testing.RewardModelContract` tests one.
     """
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.n_features})"
+
     @property
     @abstractmethod
     def n_features(self) -> int:

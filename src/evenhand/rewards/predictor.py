@@ -110,6 +110,10 @@ class Predictor(SharedCopy, RewardModel):
         seed: int = 0,
     ) -> None:
         self.seed = check_whole("seed", seed, least=0, most=2**32 - 1)
+        if isinstance(model, type):
+            raise InvalidInput(
+                f"model must be an estimator, such as {model.__name__}(), got the class {model.__name__}"
+            )
         self._given = _estimators.prepared(model if isinstance(model, bytes) else to_bytes(model), self.seed)
         self._n_features = _check_features(n_features, self._given)
         self.classes = _estimators.classes_of(self._given)

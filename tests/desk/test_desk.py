@@ -314,6 +314,16 @@ def test_a_field_that_a_candidate_does_not_have_is_refused(desk: Desk) -> None:
         desk.decide([{"id": "x", "context": [0.1, 0.2]}, {"id": "y", "context": [0.1, 0.2], "floor": 0.3}])
 
 
+def test_a_decision_in_place_of_its_id_is_refused(desk: Desk) -> None:
+    """A bandit takes the decision, a desk its id; the sentence says so."""
+    decision: Any = desk.decide(people(np.random.default_rng(0)))
+    for call in (lambda: desk.outcome(decision, {"0": 1.0}), lambda: desk.explain(decision)):
+        with pytest.raises(
+            InvalidInput, match=r"must be the id of an? (decision|event), such as decision\.id, got Desk"
+        ):
+            call()
+
+
 @pytest.mark.parametrize("url", [None, 3, Path("ledger.db"), "ledger.db"])
 def test_what_is_no_database_is_refused(url: Any) -> None:
     """The sentence says how databases are named."""

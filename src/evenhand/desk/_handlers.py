@@ -78,7 +78,9 @@ class Handlers:
             self._about.setdefault(row.target, []).append(row)
 
     def _decision_row(self, name: Any) -> Row:
-        row = self._known.get(name) if isinstance(name, str) else None
+        if not isinstance(name, str):
+            raise refusal("decision", "the id of a decision, such as decision.id", name)
+        row = self._known.get(name)
         if row is None or row.kind != "decision":
             raise UnknownRecord(f"this desk made no decision {name!r}")
         return row

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Self, Unpack
 
-from evenhand._internal.checks import check_number, check_whole
+from evenhand._internal.checks import check_number, check_whole, refusal
 from evenhand.desk import commands as cmd
 from evenhand.desk._batch import BatchWriter
 from evenhand.desk.commands import Command
@@ -242,6 +242,8 @@ class Desk:
 
     def event(self, event_id: str) -> Event:
         """The event with this id; DamagedLedger if it was changed."""
+        if not isinstance(event_id, str):
+            raise refusal("event_id", "the id of an event, such as decision.id", event_id)
         with self.ledger.reading(self.name) as view:
             found = view.by_id([event_id]) if is_name(event_id) else {}
         if event_id not in found:

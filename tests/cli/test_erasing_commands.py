@@ -37,14 +37,14 @@ def test_a_restored_backup_forgets_again(file: Path, tmp_path: Path, capsys: pyt
     """A backup from before an erasure still has the key; restored, it loses it again, and verifies."""
     database, copy = ("--database", f"sqlite:///{file}"), str(tmp_path / "copy.db")
     assert run("backup", copy, *database) == 0
-    assert "1 desks" in capsys.readouterr().out
+    assert "1 desk, " in capsys.readouterr().out
     assert run("ledger", "erase", "loans", "--candidate", WHO, "--reason", "asked", *database) == 0
     assert f"{WHO} was erased by event" in capsys.readouterr().out
     assert keys(Path(copy)) == keys(file) | {WHO}
     assert run("ledger", "verify", *database) == run("ledger", "replay", "loans", *database) == 0
     printed = capsys.readouterr().out
     assert "6 contents were erased" in printed
-    assert "1 decisions cannot be made again" in printed
+    assert "1 decision cannot be made again" in printed
     assert run("backup", copy, *database) == run("restore", copy, *database) == 2  # neither overwrites anything
     file.unlink()
     assert run("restore", copy, *database) == 0

@@ -98,13 +98,13 @@ def test_verify_uses_kept_heads(folder: Path, capsys: Printed, tmp_path_factory:
     run("sign", *where)
     kept.write_text(capsys.readouterr().out)
     assert run("verify", *where) == 0
-    assert "1 signed heads fit" in capsys.readouterr().out
+    assert "1 signed head fits" in capsys.readouterr().out
     assert run("verify", "--heads", str(kept), *where) == 0
-    assert "1 tokens, each as it was recorded; 1 signed heads fit" in capsys.readouterr().out
+    assert "1 token, each as it was recorded; 1 signed head fits" in capsys.readouterr().out
     export = kept.with_name("loans.jsonl")
     assert run("export", "loans", "--output", str(export), *where) == 0
     assert run("verify", str(export), "--heads", str(kept)) == 0
-    assert "; 1 signed heads fit" in capsys.readouterr().out
+    assert "; 1 signed head fits" in capsys.readouterr().out
     with Owner(folder / "ledger.db", np.random.default_rng(0)) as owner:
         owner.rewrite("loans", 4)
         owner.signs_again = False

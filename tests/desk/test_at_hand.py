@@ -28,7 +28,7 @@ def test_a_desk_and_a_decision_can_be_read() -> None:
     with Desk.open("memory:", "loans", **QUICK, seed=1) as desk:
         decision = desk.decide(people(np.random.default_rng(0)))
         desk.catch_up()
-        assert repr(desk) == "Desk('loans', 3 features, capacity 1, 1 decisions in 2 events)"
+        assert repr(desk) == "Desk('loans', 3 features, capacity 1, 1 decision in 2 events)"
         assert decision.id in repr(decision)
         assert f"chosen {decision.chosen}" in repr(decision)
         assert all(f"{name!r}: {p:.3g}" in repr(decision) for name, p in decision.probabilities.items())

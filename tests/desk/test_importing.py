@@ -156,8 +156,8 @@ def test_a_desk_is_made_with_settings_from_file_and_options(tmp_path: Path, caps
     assert run("import", "other", str(reported), *data) == 2  # its capacity is not the file's
     assert run("import", "other", str(reported), *data, "--set", "capacity") == 2
     out = capsys.readouterr().out
-    assert "2 lines read; imported: 1 decisions, 1 outcomes, 1 reviews, 0 answers; 0 lines refused" in out
-    assert "1 lines were imported before" in out
+    assert "2 lines read; imported: 1 decision, 1 outcome, 1 review, 0 answers; 0 lines refused" in out
+    assert "1 line was imported before" in out
     url = f"sqlite:///{tmp_path}/data/ledger.db"
     with Desk.open(url, "named") as desk:
         assert (desk.settings.features, desk.settings.capacity) == (("income", "debt", "years"), 2)
@@ -176,7 +176,7 @@ def test_rewards_that_cannot_be_learned_are_refused(tmp_path: Path, capsys: pyte
     file = written(tmp_path / "past.jsonl", {"settings": {"n_features": D}}, GOOD, euros)
     assert run("import", "loans", str(file), "--data", str(tmp_path)) == 1
     reported = capsys.readouterr().out
-    assert "imported: 1 decisions" in reported
+    assert "imported: 1 decision," in reported
     assert "line 3: rewards must be from -20.0 to 20.0, got 500.0" in reported
     with Desk.open(f"sqlite:///{tmp_path}/ledger.db", "loans") as desk:
         desk.catch_up(wait=True)
@@ -204,7 +204,7 @@ def test_refused_lines_end_with_a_status_and_are_listed(tmp_path: Path, capsys: 
     file = written(tmp_path / "past.jsonl", {"settings": {"n_features": D}}, GOOD, "no json", {**GOOD, "rewards": 3})
     assert run("import", "loans", str(file), "--data", str(tmp_path)) == 1
     out = capsys.readouterr().out
-    assert "4 lines read; imported: 1 decisions, 1 outcomes, 1 reviews, 0 answers; 2 lines refused" in out
+    assert "4 lines read; imported: 1 decision, 1 outcome, 1 review, 0 answers; 2 lines refused" in out
     assert re.search(r"^line 3: a line must be JSON", out, re.MULTILINE)
     assert re.search(r"^line 4: rewards must be .*, got 3", out, re.MULTILINE)
 

@@ -7,6 +7,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenhand._internal.counted import counted
 from evenhand.cli._database_options import add_database, database_of
 
 if TYPE_CHECKING:
@@ -63,7 +64,8 @@ def _verified(file: Path) -> str:
 
     with closing(open_ledger(f"sqlite:///{file.resolve()}", make=False, reads=True)) as ledger:
         heads = [verify(ledger, name) for name in ledger.names()]
-    return f"{len(heads)} desks, {sum(head.seq for head in heads)} events, every hash and link is right"
+    events = counted(sum(head.seq for head in heads), "event")
+    return f"{counted(len(heads), 'desk')}, {events}, every hash and link is right"
 
 
 def _erased_again(ledger: Ledger, noted: NotedErasure) -> bool:

@@ -11,6 +11,7 @@ from typing import Any, TextIO
 
 import numpy as np
 
+from evenhand._internal.counted import counted
 from evenhand.bandit.safeguards import Target
 from evenhand.cli.size import plan_of
 from evenhand.errors import InvalidInput
@@ -95,7 +96,7 @@ def interview_in_terminal(options: InterviewOptions, answers: TextIO, screen: Te
     if people.ignored:
         print(f"Not in the schema, and not shown: {', '.join(people.ignored)}.", file=screen)
     if continues:
-        print(f"Continuing {options.desk}, {len(interview.answers)} answers so far.", file=screen)
+        print(f"Continuing {options.desk}, {counted(len(interview.answers), 'answer')} so far.", file=screen)
     try:
         _run(interview, people, options, answers, screen)
     except KeyboardInterrupt:

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evenhand._internal.counted import counted
 from evenhand.cli._database_options import add_database, database_of, names_database
 from evenhand.cli._options import command
 from evenhand.cli.ledger_erase import add_erase
@@ -97,7 +98,7 @@ def _summary(ledger: Ledger, name: str) -> str:
         last = view.after(head.seq - 1, 1)
     if not last:
         raise DamagedLedger(f"its last event, {head.seq}, is missing; verify it")
-    return f"{name}  {head.seq} events  {head.decisions} decisions  last {last[0].event.time}"
+    return f"{name}  {counted(head.seq, 'event')}  {counted(head.decisions, 'decision')}  last {last[0].event.time}"
 
 
 def run_replay(options: argparse.Namespace) -> None:
@@ -110,12 +111,12 @@ def run_replay(options: argparse.Namespace) -> None:
         raise DamagedLedger(_what_differs(result))
     same = result.decisions - len(result.erased)
     how = "the same to the bit" if result.rounding == 0 else f"the same up to rounding (at most {result.rounding:.0e})"
-    print(f"desk {result.desk}: {same} decisions replayed from {result.lines} events, {how}")
+    print(f"desk {result.desk}: {counted(same, 'decision')} replayed from {counted(result.lines, 'event')}, {how}")
     if result.erased:
         shown = ", ".join(map(str, result.erased[:MOST_LISTED])) + (", ..." if result.erased[MOST_LISTED:] else "")
         print(
-            f"{len(result.erased)} decisions cannot be made again, as people were erased whom they were about or had "
-            f"learned from: events {shown}"
+            f"{counted(len(result.erased), 'decision')} cannot be made again, as people were erased whom they were about "
+            f"or had learned from: events {shown}"
         )
 
 
@@ -253,11 +254,12 @@ def _verify_file(path: Path, known: Known, kept: KeptHeads) -> None:
     except OSError as error:
         raise InvalidInput(f"the file {path} cannot be read: {error.strerror}") from None
     fitted = check.finish()
-    print(f"{last.seq} lines, every hash and link is right; the last is {last.seq}:{last.hash}{_with_heads(fitted)}")
+    lines = counted(last.seq, "line")
+    print(f"{lines}, every hash and link is right; the last is {last.seq}:{last.hash}{_with_heads(fitted)}")
 
 
 def _with_heads(fitted: int) -> str:
-    return f"; {fitted} signed heads fit" if fitted else ""
+    return f"; {counted(fitted, 'signed head fits', 'signed heads fit')}" if fitted else ""
 
 
 def _verify_desk(ledger: Ledger, desk: str, known: Known, kept: KeptHeads) -> None:
@@ -267,8 +269,9 @@ def _verify_desk(ledger: Ledger, desk: str, known: Known, kept: KeptHeads) -> No
     found, fitted, gone, without_token = verify_history(ledger, desk, known=known, kept=kept)
     check_snapshots(ledger, desk)
     erased = f"; {gone} contents were erased" if gone else ""
+    counts = f"{counted(found.seq, 'event')}, {counted(found.decisions, 'decision')}"
     print(
-        f"desk {desk}: {found.seq} events, {found.decisions} decisions, every hash and link is right{erased}; "
+        f"desk {desk}: {counts}, every hash and link is right{erased}; "
         f"the last is {found.seq}:{found.hash}{_with_heads(fitted)}"
     )
     if without_token:
@@ -291,7 +294,7 @@ def _verify_service(ledger: Ledger, kept: KeptHeads) -> None:
         fitted = verify_history(ledger, SERVICE, kept=kept).heads
     tokens = check_tokens(ledger)
     if tokens or fitted:
-        print(f"{tokens} tokens, each as it was recorded{_with_heads(fitted)}")
+        print(f"{counted(tokens, 'token')}, each as it was recorded{_with_heads(fitted)}")
 
 
 def _verify_all(ledger: Ledger, kept: KeptHeads) -> int:

@@ -9,6 +9,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evenhand._internal.counted import counted
 from evenhand.cli._database_options import database_to_make
 from evenhand.cli._desk_settings import add_settings, settings_of
 from evenhand.errors import InvalidInput
@@ -104,7 +105,9 @@ def _desk_to_fill(ledger: Ledger, past: PastFile, options: argparse.Namespace) -
             'or begin the file with a line such as {"settings": {"n_features": 3, "capacity": 1}}'
         )
     desk = Desk.open(ledger, options.desk, **{**of_file, **own})
-    print(f"desk {desk.name}: created, {desk.settings.n_features} features, capacity {desk.settings.capacity}")
+    print(
+        f"desk {desk.name}: created, {counted(desk.settings.n_features, 'feature')}, capacity {desk.settings.capacity}"
+    )
     return desk
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from contextlib import closing
 
+from evenhand._internal.counted import counted
 from evenhand.cli._database_options import database_to_make
 from evenhand.cli._desk_settings import add_settings, settings_of
 from evenhand.errors import AlreadyRecorded
@@ -28,6 +29,6 @@ def run_open(options: argparse.Namespace) -> None:
         with Desk.open(ledger, options.desk, **settings_of(options)) as desk:
             made = desk.settings
     print(
-        f"desk {options.desk}: created, {made.n_features} features, capacity {made.capacity}, metric {made.metric}, "
-        f"reward {made.reward.kind}"
+        f"desk {options.desk}: created, {counted(made.n_features, 'feature')}, capacity {made.capacity}, "
+        f"metric {made.metric}, reward {made.reward.kind}"
     )

@@ -6,6 +6,7 @@ import argparse
 from contextlib import closing
 from pathlib import Path
 
+from evenhand._internal.counted import counted
 from evenhand.cli._database_options import add_database, database_of
 from evenhand.errors import InvalidInput
 
@@ -68,7 +69,6 @@ def run_report(options: argparse.Namespace) -> None:
         report.write_pdf(options.pdf)
     if options.json is not None:
         report.write_json(options.json)
-    events = sum(report.figures.kinds.values())
-    print(
-        f"{', '.join(map(str, files))}: {report.figures.decisions} decisions in {events} events of desk {options.desk}"
-    )
+    figures = report.figures
+    made, events = counted(figures.decisions, "decision"), counted(sum(figures.kinds.values()), "event")
+    print(f"{', '.join(map(str, files))}: {made} in {events} of desk {options.desk}")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Self, Unpack
 
 from evenhand._internal.checks import check_number, check_whole, refusal
+from evenhand._internal.counted import counted
 from evenhand.desk import commands as cmd
 from evenhand.desk._batch import BatchWriter
 from evenhand.desk.commands import Command
@@ -58,8 +59,8 @@ class Desk:
     def __repr__(self) -> str:
         settings, projection = self.settings, self.projection
         return (
-            f"Desk({self.name!r}, {settings.n_features} features, capacity {settings.capacity}, "
-            f"{projection.bandit.rounds} decisions in {projection.seq} events)"
+            f"Desk({self.name!r}, {counted(settings.n_features, 'feature')}, capacity {settings.capacity}, "
+            f"{counted(projection.bandit.rounds, 'decision')} in {counted(projection.seq, 'event')})"
         )
 
     @classmethod

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
+from evenhand._internal.counted import counted
 from evenhand.desk.commands import Command, Withdraw
 from evenhand.desk.desk import Desk
 from evenhand.desk.imports.past_file import PastFile, commands_of, key_of
@@ -46,11 +47,13 @@ class ImportReport:
         return len(self._decided)
 
     def __str__(self) -> str:
-        counts = f"{self.decisions} decisions, {self.outcomes} outcomes, {self.reviews} reviews, {self.answers} answers"
+        found = ("decision", self.decisions), ("outcome", self.outcomes), ("review", self.reviews)
+        counts = ", ".join(counted(number, name) for name, number in (*found, ("answer", self.answers)))
         withdrawn = f"; {self.withdrawn} withdrawn" if self.withdrawn else ""
-        known = f"; {self.known} lines were imported before" if self.known else ""
-        own = f"; {self.own} lines are this desk's own" if self.own else ""
-        return f"{self.lines} lines read; imported: {counts}{withdrawn}{known}{own}; {len(self.refused)} lines refused"
+        known = f"; {counted(self.known, 'line was', 'lines were')} imported before" if self.known else ""
+        own = f"; {counted(self.own, 'line is', 'lines are')} this desk's own" if self.own else ""
+        refused = counted(len(self.refused), "line")
+        return f"{counted(self.lines, 'line')} read; imported: {counts}{withdrawn}{known}{own}; {refused} refused"
 
     def count(self, event: Event, head: int) -> None:
         """Count the event of one command; `head` is where the ledger ended before the import."""

@@ -115,8 +115,8 @@ def run_replay(options: argparse.Namespace) -> None:
     if result.erased:
         shown = ", ".join(map(str, result.erased[:MOST_LISTED])) + (", ..." if result.erased[MOST_LISTED:] else "")
         print(
-            f"{counted(len(result.erased), 'decision')} cannot be made again, as people were erased whom they were about "
-            f"or had learned from: events {shown}"
+            f"{counted(len(result.erased), 'decision')} cannot be made again, as people were erased whom they were "
+            f"about or had learned from: events {shown}"
         )
 
 

@@ -55,7 +55,7 @@ LATER = ("auditors", "baselines", "datasets", "environments", "history")
 def __getattr__(name: str) -> Any:
     if name in LATER:
         return import_module(f"evenhand.{name}")
-    if name == "Interview":  # scipy takes as long to load as all the rest
+    if name == "Interview":  # it needs scipy.optimize and scipy.spatial, which are slow to load
         return import_module("evenhand.interview").Interview
     if name == "Desk":  # needs SQLAlchemy, from the extra evenhand[desk]
         return import_module("evenhand.desk").Desk

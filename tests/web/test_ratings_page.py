@@ -119,6 +119,18 @@ def test_comparisons_by_keyboard(page: Page, serving: Serving, screenshots: Path
     assert len(reviews_of(serving, "Ada")) == 3
 
 
+def test_a_reversed_pair_is_told_in_words(page: Page, serving: Serving) -> None:
+    """Somebody says that the one with the lower chance comes first: the page of the decision names both, and why."""
+    event = next(one for one in serving.events("decision") if len(set(one["body"]["probabilities"])) > 1)
+    chances = dict(zip(event["body"]["candidates"], event["body"]["probabilities"], strict=True))
+    low, high = min(chances, key=chances.__getitem__), max(chances, key=chances.__getitem__)
+    said = {"kind": "comparisons", "comparisons": [{"pair": [low, high], "answer": "first"}]}
+    assert serving.ask("POST", f"/api/desks/loans/decisions/{event['id']}/reviews", by="Zoe", body=said).is_success
+    enter(page, serving, "owner", f"/desks/loans/decisions/{event['id']}")
+    told = f"Zoe: {low} before {high}. But {high} had a higher chance than {low}."
+    expect(page.locator("#since")).to_contain_text(told)
+
+
 def test_what_the_desk_asks_may_change_from_pair_to_pair(page: Page, serving: Serving) -> None:
     """A pair on the screen is answered as it was asked; the next one is asked in the new way."""
     set_rules(serving, ask="comparisons")

@@ -52,11 +52,14 @@ function comparison({ pair, answer }) {
   return [own(first), " before ", own(second)];
 }
 
+/** Of a reversed pair: the one who comes first, and the other, who had the higher chance. */
+const higher = ([first, second]) => [own(second), " had a higher chance than ", own(first)];
+
 /** What ratings and comparisons imply for the chances of this decision. */
 function implied({ unfair, reversed }, pairs) {
   const parts = [];
   if (unfair.length) parts.push([" So this is unfair: ", ...pairs(unfair), "."]);
-  if (reversed.length) parts.push([" The second had the higher chance: ", ...pairs(reversed), "."]);
+  if (reversed.length) parts.push([" But ", ...joined(reversed.map(higher), "; "), "."]);
   return parts.flat();
 }
 

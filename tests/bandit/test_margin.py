@@ -203,7 +203,8 @@ def _run(
     auditor = _reviewers(world.A)[name]
     if delay:
         auditor = DelayedAuditor(auditor, delay, at_random=at_random, seed=5)
-    bandit = _Watching(3, seed=0, **{"reviewer_error": 1e-3, **settings})
+    usual: dict[str, Any] = {} if "metric" in settings else {"reviewer_error": 1e-3}
+    bandit = _Watching(3, seed=0, **usual, **settings)
     truth = MahalanobisAuditor(world.A)
     return bandit, play(bandit, world, auditor, rounds=rounds, epsilon=0.01, seed=4, truth=truth)
 

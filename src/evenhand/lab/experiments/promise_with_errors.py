@@ -41,7 +41,7 @@ VALUES = ("unfair_pairs", "late_unfair_pairs", "regret")
 
 
 def sweep(quick: bool) -> list[Case]:
-    """Lies of every aim, 5 seeds of 300 rounds; three rates, 5 of 6,000 (hours of work); quick, 3 seeds of few."""
+    """Lies of every aim, 5 seeds of 300 rounds; three rates, 5 of 6,000 (35 core-minutes); quick, 3 seeds of few."""
     seeds = range(3 if quick else 5)
     ours: dict[str, Any] = {"policy": "version-space", "epsilon": 0.01, "seed": seeds}
     shape: dict[str, Any] = {"d": 2 if quick else 3, "k": 4, "rounds": 40 if quick else 300}
@@ -121,7 +121,7 @@ def draw(table: pl.DataFrame, findings: Findings) -> figure.Figure:
     for panel in (lies, pairs, regret):
         panel.set_ylim(bottom=0)
         panel.legend(frameon=False)
-    picture.suptitle("VersionSpace under lies and errors: mean and 95% interval over seeds")
+    picture.suptitle("Lies and wrong answers: mean and 95% interval over seeds")
     return picture
 
 

@@ -79,7 +79,7 @@ def test_what_is_no_rule_is_refused() -> None:
         (lambda: Criterion(0, float("nan"), 0.1), "at must be a finite number, got nan"),
         (lambda: Branch(0, 0.0, 0.1, no=Branch(0, 0.0, 0.2)), "size must not grow down the tree, got 0.2 below 0.1"),
         (lambda: TreeAuditor(None), "root must be a Branch, got None"),  # type: ignore[arg-type]
-        (lambda: ThresholdAuditor([SECOND]).distances(np.zeros((2, 1))), "more than 1 features for this rule, got 1"),
+        (lambda: ThresholdAuditor([SECOND]).distances(np.zeros((2, 1))), "at least 2 features for this rule, got 1"),
     ):
         with pytest.raises(InvalidInput, match=sentence):
             make()

@@ -12,6 +12,7 @@ import numpy as np
 
 from evenhand._internal.arrays import Floats, Mask
 from evenhand._internal.checks import check_number, check_whole, refusal
+from evenhand._internal.counted import counted
 from evenhand.auditors.exact import DistanceAuditor
 from evenhand.errors import InvalidInput
 
@@ -146,5 +147,6 @@ def apart(k: int, size: float) -> Floats:
 def column(contexts: Floats, feature: int) -> Floats:
     """The feature of every candidate, (k,)."""
     if feature >= contexts.shape[1]:
-        raise InvalidInput(f"contexts must have more than {feature} features for this rule, got {contexts.shape[1]}")
+        least = counted(feature + 1, "feature")
+        raise InvalidInput(f"contexts must have at least {least} for this rule, got {contexts.shape[1]}")
     return np.asarray(contexts[:, feature])

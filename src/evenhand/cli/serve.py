@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from evenhand._internal.checks import check_whole
 from evenhand.cli._database_options import add_database, database_to_make, names_database
 from evenhand.errors import InvalidInput
 from evenhand.service.settings import ServiceSettings
@@ -60,10 +61,8 @@ def run_serve(options: argparse.Namespace) -> None:
     from evenhand.service.serve import serve
     from evenhand.service.settings import ServiceSettings
 
-    if options.workers < 1 or not 0 <= options.port < 65536:
-        raise InvalidInput(
-            f"--workers must be >= 1 and --port from 0 to 65535, got {options.workers} and {options.port}"
-        )
+    check_whole("--workers", options.workers, least=1)
+    check_whole("--port", options.port, least=0, most=65535)
     names = ("max_body", "max_candidates", "rate", "burst", "wrong_tokens")
     overrides: dict[str, Any] = {name: value for name in names if (value := getattr(options, name)) is not None}
     if options.without_tokens:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypedDict
 
 from evenhand.schema.encoded_rows import OnInvalid
 
@@ -28,6 +28,14 @@ class Command:
     """The actor's own: others may use the same."""
     key_lifetime: float | None = None
     """Seconds after which the actor may use the key for something else; None for never."""
+
+
+class CommandFields(TypedDict, total=False):
+    """The fields of every command, as the methods of a desk take them."""
+
+    actor: str
+    idempotency_key: str | None
+    key_lifetime: float | None
 
 
 @dataclass(frozen=True)

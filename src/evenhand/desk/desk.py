@@ -10,7 +10,7 @@ from evenhand._internal.checks import check_number, check_whole, refusal
 from evenhand._internal.counted import counted
 from evenhand.desk import commands as cmd
 from evenhand.desk._batch import BatchWriter
-from evenhand.desk.commands import Command
+from evenhand.desk.commands import Command, CommandFields
 from evenhand.desk.differences import DIFFERENCES, Differences, differences
 from evenhand.desk.event_records import DeskDecision
 from evenhand.desk.explain.evidence import VerdictSources
@@ -140,8 +140,8 @@ class Desk:
         command = cmd.Decide(candidates, mode, **later, actor=actor, idempotency_key=idempotency_key)
         return DeskDecision(self._execute_one(command))
 
-    def outcome(self, decision: str, rewards: Mapping[str, float], **rest: Any) -> Event:
-        """Record the rewards of chosen candidates, by id. rest: actor, idempotency_key."""
+    def outcome(self, decision: str, rewards: Mapping[str, float], **rest: Unpack[CommandFields]) -> Event:
+        """Record the rewards of chosen candidates, by id."""
         return self._execute_one(cmd.RecordOutcome(decision, rewards, **rest))
 
     def review(
@@ -175,11 +175,13 @@ class Desk:
         command = cmd.GiveReview(decision, kind, *fields, *answers, **named)
         return self._execute_one(command)
 
-    def withdraw(self, review_id: str, reason: str | None = None, **rest: Any) -> Event:
+    def withdraw(self, review_id: str, reason: str | None = None, **rest: Unpack[CommandFields]) -> Event:
         """Withdraw a review, an interview answer or an imported record, with all that was learned from it."""
         return self._execute_one(cmd.Withdraw(review_id, reason, **rest))
 
-    def override(self, decision: str, chosen: Sequence[str], reason: str | None = None, **rest: Any) -> Event:
+    def override(
+        self, decision: str, chosen: Sequence[str], reason: str | None = None, **rest: Unpack[CommandFields]
+    ) -> Event:
         """Record that other candidates were chosen; from then on outcomes are theirs. The last override counts."""
         return self._execute_one(cmd.Override(decision, chosen, reason, **rest))
 
@@ -190,11 +192,11 @@ class Desk:
         """
         return self._execute_one(cmd.RecordAction(decision, chosen, **rest))
 
-    def switch(self, to: Mode, reason: str | None = None, **rest: Any) -> Event:
+    def switch(self, to: Mode, reason: str | None = None, **rest: Unpack[CommandFields]) -> Event:
         """Make the desk "live", or put it into "shadow" mode, from the next decision on; see `docs/shadow.md`."""
         return self._execute_one(cmd.Switch(to, reason, **rest))
 
-    def erase(self, candidate: str, reason: str | None = None, **rest: Any) -> Event:
+    def erase(self, candidate: str, reason: str | None = None, **rest: Unpack[CommandFields]) -> Event:
         """Erase what the ledger says about a candidate: features, contexts, estimates and free text.
 
         reason: stays in the ledger. The desk learns as if it had never learned from them; snapshots are made again.

@@ -17,7 +17,6 @@ from evenhand.metrics import BayesPoint, Guarded, Pairs, Verdicts
 from evenhand.metrics.gaussian.belief import Belief
 from evenhand.metrics.gaussian.caution import Caution, cautious_squares
 from evenhand.metrics.gaussian.error_rates import ErrorRates
-from evenhand.metrics.gaussian.fixed_lag import FixedLagSmoother
 from evenhand.metrics.gaussian.reviewer_grid import ReviewerGrid
 from evenhand.metrics.gaussian.soft_threshold import chance_exceeded
 from evenhand.metrics.gaussian.truncated_normal import truncated_mean
@@ -244,24 +243,6 @@ def test_flags_come_as_often_as_predicted() -> None:
     order = np.argsort(predicted, kind="stable")
     for part in np.array_split(order, 5):
         assert np.mean(seen[part]) == pytest.approx(np.mean(predicted[part]), abs=0.06)
-
-
-def test_answers_are_not_learned_again_at_the_softness_in_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The belief was learned at it: only another softness that may be the right one needs a belief of its own."""
-    rng, processed, widths = np.random.default_rng(0), FixedLagSmoother._processed, list[float]()
-    A, learner = random_A(rng, 3), BayesPoint(3, epsilon=0.02, error_rate=None, softness=None)
-
-    def noted(smoother: Any, *arguments: Any, softness: Floats | None = None, **settings: Any) -> Any:
-        widths.extend([] if softness is None else softness.tolist())
-        return processed(smoother, *arguments, softness=softness, **settings)
-
-    for review in range(200):
-        learner.learn(_said(learner, A, rng, soft=0.0, wrong=0.0))
-        if review == 20:
-            monkeypatch.setattr(FixedLagSmoother, "_processed", noted)
-    assert learner.softness_of(None) < 0.001
-    assert 0.0 not in widths
-    assert 0.01 in widths
 
 
 def test_each_reviewer_has_a_softness() -> None:

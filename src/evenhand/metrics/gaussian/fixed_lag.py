@@ -114,18 +114,13 @@ class FixedLagSmoother(Generic[B]):
         for _ in range(tuning.max_iterations if len(self.rates.grid.widths) == 1 else 1):
             self.rates.reopen(self._explained(belief, blur, project), self.open.reviewers)
             means, softness = self.rates.means(), self.rates.softness()
-            if self._are_in_use(means, softness):
+            is_same = np.abs(_log_odds(means) - _log_odds(self._used)) <= tuning.rate_change
+            change = tuning.width_change * np.maximum(softness, self._used_softness) + tuning.min_width_change
+            if np.all(is_same & (np.abs(softness - self._used_softness) <= change)):
                 break
             self._used, self._used_softness = means, softness
             belief = project(self._processed(self.base, self.open, means, blur))
         return belief
-
-    def _are_in_use(self, rates: Floats, softness: Floats) -> bool:
-        """Whether the belief was learned at these rates and this softness of each reviewer (r,), or nearly so."""
-        tuning = self.base.tuning
-        is_same = np.abs(_log_odds(rates) - _log_odds(self._used)) <= tuning.rate_change
-        change = tuning.width_change * np.maximum(softness, self._used_softness) + tuning.min_width_change
-        return bool(np.all(is_same & (np.abs(softness - self._used_softness) <= change)))
 
     def _trusting(self, belief: B, blur: float, project: Project[B]) -> B:
         """Trust a reviewer who seems to mislead, if that explains all answers better than distrust does.
@@ -185,8 +180,7 @@ class FixedLagSmoother(Generic[B]):
         """How likely each open answer is right at each softness of the grid, each under its own belief, (s, n).
 
         A soft threshold further away and a sharp one nearer by explain the answers on gaps in between equally well, so
-        under one belief the softness it was made with would look best. Hopeless ones need no belief of their own, and
-        for the one in use that is `belief`.
+        under one belief the softness it was made with would look best. Hopeless ones need no belief of their own.
         """
         widths = self.rates.grid.widths
         chances = self._chances(belief, self.open, blur, widths)
@@ -194,8 +188,6 @@ class FixedLagSmoother(Generic[B]):
             rates = self.rates.means_by_width()
             for i in np.flatnonzero(self.rates.may_be_best(self.base.tuning.better_fit + self._margin)):
                 softness = np.full(rates.shape[1], widths[i])
-                if self._are_in_use(rates[i], softness):
-                    continue
                 own = project(self._processed(self.base, self.open, rates[i], blur, softness=softness))
                 chances[i] = self._chances(own, self.open, blur, widths[[i]])[0]
         return chances

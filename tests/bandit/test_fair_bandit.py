@@ -466,12 +466,20 @@ def test_bad_settings_are_refused(arguments: dict[str, Any], message: str) -> No
     [
         ({"reviewer_error": 0.6}, r"reviewer_error must be a number >= 0 and < 0\.5 or None, got 0\.6"),
         ({"reviewer_error": "low"}, r"reviewer_error must be a number >= 0 and < 0\.5 or None, got 'low'"),
-        ({"epsilon": 0.1, "metric": eh.metrics.BayesPoint(2)}, r"epsilon must be None if metric is given.*, got 0\.1"),
-        ({"reviewer_error": 0.1, "metric": eh.metrics.BayesPoint(2)}, "reviewer_error must be None if metric is given"),
-        ({"structure": "full", "metric": eh.metrics.BayesPoint(2)}, "structure must be 'auto' if metric is given"),
+        ({"epsilon": 0.1, "metric": eh.metrics.BayesPoint(2)}, r"epsilon must be None or the metric's, None, got 0\.1"),
+        ({"reviewer_error": 0.1, "metric": eh.metrics.BayesPoint(2)}, r"None or the metric's, 0\.001, got 0\.1"),
+        ({"structure": "full", "metric": eh.metrics.BayesPoint(2, structure="diagonal")}, "'diagonal', got 'full'"),
     ],
 )
 def test_settings_are_refused_by_their_own_names(settings: dict[str, Any], sentence: str) -> None:
     """The sentence names what the user wrote."""
     with pytest.raises(errors.InvalidInput, match=sentence):
         eh.FairBandit(2, **settings)
+
+
+def test_settings_may_repeat_those_of_the_metric() -> None:
+    """Beside a metric the settings of the default one may say the same, and have no effect."""
+    metric = eh.metrics.BayesPoint(2, epsilon=0.1, error_rate=0.05, structure="diagonal")
+    bandit = eh.FairBandit(2, metric=metric, epsilon=0.1, reviewer_error=0.05, structure="diagonal")
+    assert bandit.metric is metric
+    eh.FairBandit(2, metric=eh.metrics.KnownMetric(np.eye(2)), epsilon=0.1)

@@ -62,7 +62,7 @@ class FairBandit:
     ignored (`reviewers()`, a MisleadingReviewer warning). mode: "lottery" draws candidates with their probabilities;
     "shares" draws nobody, each gets that share of what was asked: the capacity may be any number > 0, and outcomes are
     learned as those of a share (`RewardModel.learn_shares`). metric, reward: parts that replace the default ones;
-    `epsilon`, `structure` and `reviewer_error` are settings of the default metric, and refused beside another one.
+    `epsilon`, `structure` and `reviewer_error` are settings of the default metric, and must not contradict another one.
 
     The default parts, and what each guarantees:
 

@@ -49,17 +49,19 @@ def metric_or_default(
     reviewer_error: float | None,
     rng: np.random.Generator,
 ) -> MetricLearner:
-    """`metric`, or the default one with these settings, which would have no effect beside another metric."""
+    """`metric`, or the default one with these settings, which must not contradict those of another metric."""
     check_error_rate(reviewer_error, "reviewer_error")
     if metric is None:
         (own,) = rng.spawn(1)
         return default_learner(n_features, structure=structure, epsilon=epsilon, error_rate=reviewer_error, seed=own)
-    for name, value in (("epsilon", epsilon), ("reviewer_error", reviewer_error)):
-        if value is not None:
-            raise refusal(name, "None if metric is given; set it there", value)
-    if structure != "auto":
-        raise refusal("structure", "'auto' if metric is given; set it there", structure)
     check_part("metric", metric, MetricLearner, n_features)
+    its_epsilon = getattr(metric, "epsilon", epsilon)
+    if epsilon is not None and epsilon != its_epsilon:
+        raise refusal("epsilon", f"None or the metric's, {its_epsilon}", epsilon)
+    if reviewer_error is not None and reviewer_error != metric.error_rate:
+        raise refusal("reviewer_error", f"None or the metric's, {metric.error_rate}", reviewer_error)
+    if structure not in ("auto", metric.space.structure):
+        raise refusal("structure", f"'auto' or the metric's, {metric.space.structure!r}", structure)
     return metric
 
 

@@ -38,14 +38,12 @@
       return;
     }
     const answers = reviews * 20;
-    const saved = found.not_interviewed > 0 ? 1 - found.interviewed / found.not_interviewed : 0;
+    const [before, after] = [found.not_interviewed, found.interviewed].map(number);
     words.textContent =
       `${found.capacity} of ${candidates} are chosen, ${answers} answers a week. ` +
-      `In the fourth week ${number(found.weeks.at(-1)[0])} unfair pairs are expected. ` +
-      (saved >= 0.25
-        ? `An interview of ${found.questions} questions before going live saves about ${Math.round(100 * saved)}%. `
-        : `An interview of ${found.questions} questions saves little here. `) +
-      `Simulated in ${found.worlds} worlds.`;
+      `Half of the simulated worlds have at most ${number(found.weeks.at(-1)[0])} unfair pairs in the fourth week. ` +
+      `In all four weeks half have at most ${before}, and after an interview of ${found.questions} questions before ` +
+      `going live at most ${after}. Simulated in ${found.worlds} worlds.`;
     const most = Math.max(...found.weeks.map((week) => week[2]), 1);
     bars.replaceChildren(...found.weeks.map((week, i) => bar(`Week ${i + 1}`, week, most)));
   }

@@ -51,7 +51,8 @@ def test_answers_are_in_memory_once_for_all_views(ask: Asking) -> None:
     for path in ("review/next", "interview/next", "window"):
         assert ask("GET", f"/api/desks/loans/{path}").status_code == 200
     gc.collect()
-    books = [thing for thing in gc.get_objects() if isinstance(thing, ReviewBook) and thing.count("review")]
+    there = [thing for thing in gc.get_objects() if type(thing) is ReviewBook]  # isinstance fails on a dead proxy
+    books = [book for book in there if book.count("review")]
     assert books == [ask.service.desks._open["loans"].book]
 
 

@@ -81,7 +81,7 @@ def cell(features: int, candidates: int, reviews: int, seconds: float) -> dict[s
 
 def _week(forecast: Forecast, week: int) -> list[float]:
     part = forecast.between(week * A_WEEK, (week + 1) * A_WEEK)
-    return [part.expected, part.lower, part.upper]
+    return [round(pairs, 1) for pairs in (part.expected, part.lower, part.upper)]
 
 
 def main() -> None:

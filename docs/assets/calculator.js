@@ -38,14 +38,15 @@
       return;
     }
     const answers = reviews * 20;
-    const [before, after] = [found.not_interviewed, found.interviewed].map(number);
+    const most = (pairs) => (pairs > 0 ? `at most ${number(pairs)}` : "no");
     words.textContent =
       `${found.capacity} of ${candidates} are chosen, ${answers} answers a week. ` +
-      `Half of the simulated worlds have at most ${number(found.weeks.at(-1)[0])} unfair pairs in the fourth week. ` +
-      `In all four weeks half have at most ${before}, and after an interview of ${found.questions} questions before ` +
-      `going live at most ${after}. Simulated in ${found.worlds} worlds.`;
-    const most = Math.max(...found.weeks.map((week) => week[2]), 1);
-    bars.replaceChildren(...found.weeks.map((week, i) => bar(`Week ${i + 1}`, week, most)));
+      `Half of the simulated worlds have ${most(found.weeks.at(-1)[0])} unfair pairs in the fourth week. ` +
+      `In all four weeks half have ${most(found.not_interviewed)} unfair pairs, and after an interview of ` +
+      `${found.questions} questions before going live ${most(found.interviewed)} unfair pairs. ` +
+      `Simulated in ${found.worlds} worlds.`;
+    const longest = Math.max(...found.weeks.map((week) => week[2]), 1);
+    bars.replaceChildren(...found.weeks.map((week, i) => bar(`Week ${i + 1}`, week, longest)));
   }
 
   show();

@@ -6,7 +6,7 @@ import re
 import threading
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 import pandas as pd
@@ -24,6 +24,7 @@ from evenhand.desk import (
     RecordOutcome,
     Withdraw,
 )
+from evenhand.desk.commands import Command, CommandFields
 from evenhand.desk.event_records import decision_of
 from evenhand.desk.lottery import keyed_draw
 from evenhand.desk.metric_settings import MetricName
@@ -417,3 +418,8 @@ def test_what_may_not_be_opened_with_may_not_be_changed_to(wrong: dict[str, Any]
         old = DeskSettings.from_dict({**desk.settings.to_dict(), **wrong})
     assert old.changed({"overlap": 0.5}).overlap == 0.5
     assert DeskSettings.from_dict(old.to_dict()) == old
+
+
+def test_methods_take_the_fields_of_every_command() -> None:
+    """What editors and type checkers are told of them is what a command has."""
+    assert get_type_hints(CommandFields) == get_type_hints(Command)

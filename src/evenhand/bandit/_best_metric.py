@@ -147,7 +147,7 @@ class _Search:
     @property
     def is_cut(self) -> bool:
         """Whether it is over for want of steps."""
-        return self.is_over and self.least >= self.enough
+        return self.steps_left <= 0 and self.least >= self.enough
 
     def squares(self, factor: Floats) -> Floats:
         return np.asarray(np.sum((self.z @ factor.T) ** 2, axis=1))
